@@ -1,0 +1,76 @@
+// A value domain gives meaning to arithmetic; moving data does not depend on it. One interpreter runs
+// over any domain: native HLO types, 64-bit wrap, the field F_p, exact sums, symbolic terms.
+//
+// Control stays concrete: operands that are all native are evaluated in the native domain whatever
+// the domain (constants, iota, device ids and what depends on them alone); a code domain lifts a
+// native operand when it meets a code.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "eval/value.h"
+#include "hlo/op.h"
+
+namespace hv {
+
+// Everything a kernel needs about its instruction. `operands` are moved in: a kernel may reuse the
+// storage of an operand whose handle is unique.
+struct KernelCall {
+  const Module& module;
+  const Computation& computation;
+  const Instruction& instruction;
+  const Shape* shape;  // of the result, the instruction's
+};
+
+class Domain {
+ public:
+  virtual ~Domain() = default;
+  virtual std::string_view name() const = 0;
+  virtual bool IsNative() const { return false; }
+  // Width of one code; 0 for the native domain and for domains of extended values.
+  virtual int code_bytes() const { return 0; }
+
+  // One method per kernel kind. Each returns a value of call.shape, or kUnsupported with the op's
+  // name in the message when this domain cannot (a code as a gather index, say).
+  virtual Result<Value> Scalar(const KernelCall& call, std::vector<Value> operands) = 0;
+  virtual Result<Value> Reduce(const KernelCall& call, std::vector<Value> operands) = 0;
+  virtual Result<Value> Window(const KernelCall& call, std::vector<Value> operands) = 0;
+  virtual Result<Value> Contract(const KernelCall& call, std::vector<Value> operands) = 0;
+  virtual Result<Value> Gather(const KernelCall& call, std::vector<Value> operands) = 0;
+  virtual Result<Value> Scatter(const KernelCall& call, std::vector<Value> operands) = 0;
+  virtual Result<Value> Opaque(const KernelCall& call, std::vector<Value> operands) = 0;
+  // Applies a scalar computation elementwise (map, and reducers nobody recognises).
+  virtual Result<Value> Map(const KernelCall& call, std::vector<Value> operands) = 0;
+
+  // Moves elements: `pieces` of the operands (piece.operand indexes them) into a new value of
+  // `shape`; kZeros pieces are zeros of the element type.
+  virtual Result<Value> Move(const Shape* shape, const Pieces& pieces,
+                             std::vector<Value> operands) = 0;
+  // Elementwise fold of equally shaped values in the order given with the scalar computation
+  // `reducer` of `module` (collectives). `accumulate_wide`: bf16/f16/f8 sums in f32, rounded once.
+  virtual Result<Value> Fold(const Module& module, ComputationIndex reducer,
+                             std::vector<Value> values, bool accumulate_wide) = 0;
+
+  virtual Result<Value> Constant(const Literal& literal);  // default: native copy
+  // A concrete native value of `value` if there is one: control needs it.
+  virtual std::optional<Value> Concrete(const Value& value) const;
+};
+
+// The native domain: exact HLO semantics (hlo_ops.md, EVAL column).
+std::unique_ptr<Domain> MakeNativeDomain();
+
+// Evaluates one instruction of a kind that needs no other device and no frame: everything but
+// kCollective, kDone, kRegion (map excepted) and parameter. Ids come from `replica`, `partition`.
+Result<Value> EvaluateInstruction(Domain& domain, const KernelCall& call,
+                                  std::vector<Value> operands, int64_t replica, int64_t partition);
+
+// Integers held by a native array of integer or pred type, sign- or zero-extended (u64 above
+// INT64_MAX saturates to INT64_MAX: it is meant as a position).
+std::vector<int64_t> IntegersOf(const Value& value);
+
+}  // namespace hv

@@ -1,0 +1,35 @@
+// Who takes part in a collective: the group mode follows from the opcode, channel_id and
+// use_global_device_ids; the effective groups are lists of devices. Source: hlo_text.md section 13.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/strong_id.h"
+#include "hlo/module.h"
+
+namespace hv {
+
+enum class GroupMode : uint8_t {
+  kCrossReplica, kCrossPartition, kCrossReplicaAndPartition, kFlattenedId
+};
+std::string_view ToString(GroupMode mode);
+
+// Mode of a collective, send or recv (its -start and async-wrapped forms alike).
+GroupMode GroupModeOf(const Instruction& instruction);
+
+// Effective groups of devices in group order for an R x P mesh: every device of every group, for each
+// partition (cross-replica) or replica (cross-partition) separately. Ids out of range are dropped
+// (Validate refuses them). Devices = r*P + p.
+std::vector<std::vector<DeviceId>> EffectiveGroups(const Instruction& instruction,
+                                                   int64_t replicas, int64_t partitions);
+
+// Source/target pairs of collective-permute, send and recv as devices, each replica or partition.
+struct DevicePair {
+  DeviceId source, target;
+};
+std::vector<DevicePair> EffectivePairs(const Instruction& instruction, int64_t replicas,
+                                       int64_t partitions);
+
+}  // namespace hv

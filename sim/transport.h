@@ -1,0 +1,44 @@
+// How ranks talk: agreement (every rank learns every rank's message) and data. The in-process
+// transport is one rank talking to itself; the MPI transport is the only file that knows <mpi.h>.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/strong_id.h"
+
+namespace hv {
+
+struct OutgoingMessage {
+  Rank to;
+  int64_t tag = 0;  // unique per (from, to) within one Exchange
+  std::span<const std::byte> bytes;
+};
+
+struct IncomingMessage {
+  Rank from;
+  int64_t tag = 0;
+  std::span<std::byte> bytes;  // where to put it; the size is known to both sides
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual Rank rank() const = 0;
+  virtual int64_t size() const = 0;
+  // Every rank's `mine`, by rank. Collective over all ranks.
+  virtual std::vector<std::string> AllGather(const std::string& mine) = 0;
+  // True on every rank iff `hash` is the same on all (the fast path of agreement).
+  virtual bool AllEqual(uint64_t hash) = 0;
+  // Moves all messages; both lists describe the same transfers on both sides.
+  virtual void Exchange(std::span<const OutgoingMessage> sends,
+                        std::span<const IncomingMessage> receives) = 0;
+  virtual void Barrier() = 0;
+};
+
+std::unique_ptr<Transport> MakeLocalTransport();
+
+}  // namespace hv
