@@ -113,6 +113,8 @@ class ObjectReader {
   // Index of the string in `words`.
   int Word(std::string_view key, std::span<const std::string_view> words, int absent);
   void Finish();
+  // The keys asked for so far.
+  std::span<const std::string_view> known() const { return known_; }
 
  private:
   const Json* GetAs(std::string_view key, Json::Kind kind);
