@@ -158,7 +158,7 @@ std::vector<Scenario> ReadScenarios(const JsonDocument& document) {
     top.String("$schema");
     top.Integer("version", 1, 1, 1);
     top.Get("scenarios");
-    if (!list->Is(Json::Kind::kArray)) errors.Add(*list, "json-type", "expected a list");
+    if (list->items().empty()) errors.Add(*list, "json-type", "expected a list of scenarios");
     for (const Json& item : list->items()) scenarios.push_back(reader.Read(item));
     top.Finish();
   } else {

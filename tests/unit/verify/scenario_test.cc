@@ -71,6 +71,7 @@ TEST(Scenario, RefusesWhatContradicts) {
               HasSubstr("did you mean 'expect'?"));
   EXPECT_THAT(ErrorOf(R"({"module": "a", "passes": [], "inputs": {"ranges": {"0": [2, 1]}}})"),
               HasSubstr("/inputs/ranges/0: expected [low, high]"));
+  EXPECT_THAT(ErrorOf(R"({"scenarios": []})"), HasSubstr("expected a list of scenarios"));
   EXPECT_THAT(ErrorOf("[]"), HasSubstr("expected an object"));
 }
 

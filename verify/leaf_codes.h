@@ -1,0 +1,26 @@
+// Distinct pseudo-random codes for the elements of all inputs: a keyed permutation of 61-bit numbers,
+// so that no two leaves share a code and no rewrite can be tuned to the codes. 0 and 1 never occur
+// (1 is the code of the affine part). Source: exact inputs as an error-correcting code.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace hv {
+
+class CodePermutation {
+ public:
+  // Ids below this have distinct codes in [2, 2^61 - 1).
+  static constexpr uint64_t kMaxId = (uint64_t{1} << 61) - 4;
+
+  CodePermutation(uint64_t seed, uint64_t stream);
+  uint64_t operator()(uint64_t id) const;
+
+ private:
+  uint64_t Permute(uint64_t x) const;
+
+  static constexpr int kRounds = 8;
+  std::array<uint64_t, kRounds> keys_;
+};
+
+}  // namespace hv
