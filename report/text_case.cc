@@ -1,0 +1,187 @@
+#include "report/text_case.h"
+
+#include <fmt/format.h>
+
+#include "report/units.h"
+
+namespace hv {
+namespace {
+
+constexpr int kVerdictWidth = 12;  // the longest verdict, INCONSISTENT
+
+std::string_view ColorOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kProved:
+    case Verdict::kTested:
+      return "32";
+    case Verdict::kUnknown:
+      return "33";
+    case Verdict::kInvalid:
+      return "35";
+    case Verdict::kRefuted:
+    case Verdict::kDeadlock:
+    case Verdict::kInconsistent:
+      return "31";
+  }
+  return "0";
+}
+
+// The verdict's word, padded to the width of the longest.
+std::string Word(Verdict verdict, bool color) {
+  const std::string word = fmt::format("{:<{}}", ToString(verdict), kVerdictWidth);
+  return color ? fmt::format("\x1b[1;{}m{}\x1b[0m", ColorOf(verdict), word) : word;
+}
+
+std::string Heading(const CaseReport& report, bool color) {
+  std::string line = Word(report.verdict, color) + "  " + report.name;
+  if (report.level != Level::kNone) line += fmt::format(" [{}]", ToString(report.level));
+  if (!report.precision.empty()) line += fmt::format(" [precision {}]", report.precision);
+  if (!report.as_expected) return line + fmt::format("  MISSED: {}", report.missed);
+  const bool usual = report.expect == Expectation::kEquivalent;
+  return line + (usual ? "" : fmt::format("  (expected {})", ToString(report.expect)));
+}
+
+std::string Cost(const CostReport& cost) {
+  return fmt::format("{} -> {} sent per device, {} -> {} on {} (x {})",
+                     FormatBytes(cost.before.bytes), FormatBytes(cost.after.bytes),
+                     FormatSeconds(cost.before.seconds), FormatSeconds(cost.after.seconds),
+                     cost.machine, FormatRatio(cost.ratio()));
+}
+
+std::string Count(int64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string Index(const std::vector<int64_t>& index) {
+  return fmt::format("[{}]", fmt::join(index, ","));
+}
+
+// Lines "  label  text", the labels in one column.
+class Lines {
+ public:
+  void Add(std::string_view label, std::string_view text) {
+    if (!text.empty()) text_ += fmt::format("  {:<{}}  {}\n", label, kVerdictWidth - 2, text);
+  }
+  template <class List>
+  void AddAll(std::string_view label, const List& list) {
+    for (const std::string& item : list) {
+      Add(label, item);
+      label = "";
+    }
+  }
+  std::string Take() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string InputText(const InputElement& element) {
+  const std::string name = element.parameter_name.empty()
+                               ? fmt::format("parameter {}", element.parameter)
+                               : element.parameter_name;
+  return fmt::format("{}{} = {} on device ({})", name, Index(element.index), element.value,
+                     element.device);
+}
+
+void AddCounterexample(const Counterexample& example, Lines* lines) {
+  lines->Add("where", fmt::format("device ({}), output {}, index {}", example.device,
+                                  example.output, Index(example.index)));
+  lines->Add("values", fmt::format("before {}, after {}", example.before, example.after));
+  std::string_view label = "input";
+  if (!example.inputs.empty()) {
+    lines->Add(label, example.inputs);
+    label = "";
+  }
+  for (const InputElement& element : example.elements) {
+    lines->Add(label, InputText(element));
+    label = "";
+  }
+  lines->Add("that is", example.explanation);
+  std::string diverging = example.first_diverging_after;
+  if (!example.first_diverging_before.empty()) {
+    diverging += fmt::format("{}in place of {}", diverging.empty() ? "" : ", ",
+                             example.first_diverging_before);
+  }
+  lines->Add("diverges", diverging);
+  lines->Add("reproduce", example.reproduce);
+}
+
+void AddDeadlock(const CaseReport& report, Lines* lines) {
+  if (!report.stalled.empty()) lines->Add("stalled", fmt::format("the {} module", report.stalled));
+  std::string_view label = "waiting";
+  for (const WaitingDevice& device : report.waiting) {
+    std::string text = fmt::format("({}) at {}", device.device, device.instruction);
+    if (!device.signature.empty()) text += fmt::format(": {}", device.signature);
+    if (!device.waits_for.empty()) {
+      text += fmt::format(", for ({})", fmt::join(device.waits_for, "), ("));
+    }
+    lines->Add(label, text);
+    label = "";
+  }
+  if (!report.cycle.empty()) {
+    lines->Add("cycle", fmt::format("({})", fmt::join(report.cycle, ") -> (")));
+  }
+}
+
+void AddEvidence(const CaseReport& report, Lines* lines) {
+  std::string_view label = "evidence";
+  for (const Evidence& evidence : report.evidence) {
+    std::string text = evidence.method;
+    if (!evidence.detail.empty()) text += ": " + evidence.detail;
+    if (evidence.miss_bound && *evidence.miss_bound > 0) {
+      text += fmt::format(" (chance of a miss <= {})", FormatChance(*evidence.miss_bound));
+    }
+    lines->Add(label, text);
+    label = "";
+  }
+}
+
+void AddDecisions(const CaseReport& report, Lines* lines) {
+  std::string_view label = "passes";
+  for (const PassDecision& decision : report.decisions) {
+    lines->Add(label, fmt::format("{} at {}: {}", decision.pass, decision.instruction,
+                                  decision.fired ? "fired" : decision.reason));
+    label = "";
+  }
+}
+
+// The first line of a diagnostic joins the column of labels; its source line and caret follow.
+void AddDiagnostics(const CaseReport& report, Lines* lines) {
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    std::string_view label = "because";
+    const std::string text = FormatDiagnostic(diagnostic);
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = std::min(text.find('\n', at), text.size());
+      lines->Add(label, std::string_view(text).substr(at, end - at));
+      label = "";
+      at = end + 1;
+    }
+  }
+}
+
+}  // namespace
+
+std::string CaseLine(const CaseReport& report, bool color) {
+  std::string line = Heading(report, color);
+  if (report.cost) line += fmt::format("  [cost x {}]", FormatRatio(report.cost->ratio()));
+  return line + "\n";
+}
+
+std::string CaseBlock(const CaseReport& report, bool verbose, bool color) {
+  Lines lines;
+  lines.Add("devices", fmt::format("{} x {}", Count(report.replicas, "replica"),
+                                   Count(report.partitions, "partition")));
+  lines.Add("file", report.file);
+  if (report.diagnostics.empty()) lines.Add("because", report.reason);
+  AddDiagnostics(report, &lines);
+  if (report.counterexample) AddCounterexample(*report.counterexample, &lines);
+  AddDeadlock(report, &lines);
+  AddEvidence(report, &lines);
+  lines.AddAll("assuming", report.assumptions);
+  lines.AddAll("note", report.notes);
+  if (verbose) AddDecisions(report, &lines);
+  if (report.cost) lines.Add("cost", Cost(*report.cost));
+  return Heading(report, color) + "\n" + std::move(lines).Take();
+}
+
+}  // namespace hv
