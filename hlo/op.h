@@ -77,7 +77,7 @@ struct OpDef {
   Opcode opcode;
   int min_operands = 0;
   int max_operands = 0;                     // -1: any number
-  std::span<const AttrSpec> attributes;     // in printing order; common ones not repeated here
+  std::span<const AttrSpec> attributes = {};  // in printing order; common ones not repeated here
   InferFn infer = nullptr;                  // null: the declared shape is taken, `rule` checks it
   bool shape_required = false;              // text must state the result shape
   RuleFn rule = nullptr;                    // null: none
@@ -87,8 +87,8 @@ struct OpDef {
   Exactness exactness = Exactness::kExact;
   Tier tier = Tier::kT1;
   bool side_effect = false;                 // kept by dead-code elimination
-  std::string_view types;                   // element types it takes, in words
-  std::string_view doc;                     // one line; the heading of XLA's operation semantics
+  std::string_view types = {};              // element types it takes, in words
+  std::string_view doc = {};                // one line; the heading of XLA's operation semantics
 };
 
 const OpDef& Definition(Opcode opcode);
@@ -99,7 +99,7 @@ inline const OpDef& Definition(const Instruction& instruction) {
 // Does the instruction have an effect beyond its value (send, outfeed, custom calls that say so, ...)?
 bool HasSideEffect(const Instruction& instruction);
 
-// Opcodes that are collectives, and the opcode a -start form stands for (kAllReduceStart ->
+// Opcodes that need other devices (start forms, send and recv included), and the opcode a -start form stands for (kAllReduceStart ->
 // kAllReduce); the opcode itself otherwise.
 bool IsCollective(Opcode opcode);
 Opcode PlainOpcode(Opcode opcode);
