@@ -1,0 +1,95 @@
+// What the simulator knows about a module before it runs it, computed once: a step kind per
+// instruction, how often each value is read, what waits for what, which computations can wait at all,
+// and every collective with its groups.
+//
+// Sites. Every call of a computation counts as its own copy of it, as in a flattened call graph; a
+// collective in such a copy is a *site* with a number of its own. Executions of one site on one device
+// follow each other, so (site, execution) names one collective whatever the order of execution is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "hlo/module.h"
+#include "sim/grouping.h"
+#include "sim/mesh.h"
+
+namespace hv {
+
+enum class StepKind : uint8_t {
+  kSkip,         // parameters (given by the caller) and what nothing needs
+  kConstant,     // evaluated once for all devices
+  kLocal,        // one device computes it by itself
+  kTuple,
+  kElement,      // get-tuple-element
+  kCollective,   // posts and waits
+  kStart,        // posts a collective, send or recv
+  kCopyStart,    // complete at once
+  kAsyncStart,   // runs its computation beside the caller
+  kAsyncUpdate,
+  kDone,         // waits for what a start posted
+  kWhile,
+  kConditional,
+  kCall,         // call, fusion
+};
+
+struct Step {
+  StepKind kind = StepKind::kLocal;
+  bool take = false;            // kElement: nobody else reads this part of the tuple
+  int32_t reads = 0;            // operand slots that read the value, +1 for the root
+  int32_t waits_for = 0;        // data flow: operands and control predecessors but parameters
+  int32_t collective = -1;      // index into ModulePlan::collectives
+  uint64_t site = 0;            // of its collective or of its first callee, from the frame's first
+};
+
+// A collective instruction, its shapes flattened to leaves.
+struct Collective {
+  const Computation* computation = nullptr;
+  const Instruction* instruction = nullptr;
+  Opcode opcode = Opcode::kAllReduce;        // plain
+  std::vector<const Shape*> operands;        // leaves that are data
+  std::vector<const Shape*> results;         // leaves of what it yields, tokens left out
+  const Shape* result = nullptr;             // shape of what it yields
+  std::shared_ptr<const Grouping> grouping;
+  bool by_channel = false;                   // send/recv whose partner stands in another computation
+  bool uniform = true;  // if all devices post it, all are complete (false: pairs or shapes differ)
+  std::string signature;                     // op, shapes, groups in words; channel left out
+  int64_t channel = 0;                       // 0: none
+};
+
+struct ComputationPlan {
+  const Computation* computation = nullptr;
+  ComputationIndex index = -1;
+  bool can_wait = false;   // holds something that waits, or calls such a computation
+  bool data_flow = false;  // an instruction may run as soon as its operands are there
+  uint64_t sites = 0;      // of this computation with everything it calls
+  int32_t live = 0;        // number of steps to run
+  std::vector<Step> steps;
+  std::vector<int32_t> reads, waits_for;         // copies of the step fields: a frame's start state
+  std::vector<InstructionIndex> first_ready;     // data flow: steps that wait for nothing
+  std::vector<InstructionIndex> successors;      // data flow, one list per instruction, back to back
+  std::vector<int32_t> successor_begin;          // size: steps + 1
+};
+
+struct ModulePlan {
+  const Module* module = nullptr;
+  Mesh mesh;
+  std::vector<ComputationPlan> computations;
+  std::vector<Collective> collectives;
+  uint64_t fingerprint = 0;  // of the structure: equal on all ranks or they run different modules
+
+  const ComputationPlan& Entry() const {
+    return computations[static_cast<size_t>(module->entry)];
+  }
+};
+
+// Sites above this number match by channel (see Collective::by_channel).
+inline constexpr uint64_t kChannelSite = uint64_t{1} << 63;
+
+// Errors: a call graph of more than 2^62 sites.
+Result<ModulePlan> MakePlan(const Module& module, const Mesh& mesh);
+
+}  // namespace hv
