@@ -51,7 +51,7 @@ Value Value::Tuple(const Shape* shape, std::vector<Value> elements) {
   HV_CHECK(shape->elements.size() == elements.size(), "tuple size differs from its shape");
   Value v;
   v.shape_ = shape;
-  v.elements_ = std::make_shared<const std::vector<Value>>(std::move(elements));
+  v.elements_ = std::make_shared<std::vector<Value>>(std::move(elements));
   return v;
 }
 
@@ -108,6 +108,11 @@ std::span<std::byte> Value::MutableBytes() {
 std::span<const Value> Value::elements() const {
   if (elements_ == nullptr) return {};
   return *elements_;
+}
+
+Value Value::TakeElement(size_t index) {
+  Value& element = (*elements_)[index];
+  return elements_.use_count() == 1 ? std::move(element) : element;
 }
 
 Value Value::WithShape(const Shape* shape) const {

@@ -81,6 +81,9 @@ class Value {
     return {reinterpret_cast<T*>(MutableBytes().data()), bytes().size() / sizeof(T)};
   }
   std::span<const Value> elements() const;  // of a tuple
+  // Element `index` of a tuple: moved out if this is the tuple's only handle, else copied. Nobody may
+  // read that element of this tuple again.
+  Value TakeElement(size_t index);
   const ExtendedValue* extended() const { return extended_.get(); }
   // The same storage under another shape of the same element count and width (reshape, bitcast).
   Value WithShape(const Shape* shape) const;
@@ -92,7 +95,7 @@ class Value {
   Encoding encoding_ = Encoding::kNative;
   int element_bytes_ = 0;
   std::shared_ptr<Buffer> buffer_;
-  std::shared_ptr<const std::vector<Value>> elements_;
+  std::shared_ptr<std::vector<Value>> elements_;
   std::shared_ptr<const ExtendedValue> extended_;
 };
 

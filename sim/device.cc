@@ -1,0 +1,239 @@
+// The run loop of a device and the life of its frames; what single steps do is in device_steps.cc.
+#include "sim/device.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/check.h"
+#include "sim/leaves.h"
+
+namespace hv {
+
+RunContext::RunContext(const ModulePlan& plan, const RunOptions& options)
+    : plan_(plan), options_(options), constants_(plan.computations.size()) {
+  for (size_t c = 0; c < constants_.size(); ++c) {
+    constants_[c].resize(plan.computations[c].steps.size());
+  }
+}
+
+Result<Value> RunContext::Constant(ComputationIndex computation, InstructionIndex instruction) {
+  Value& known = constants_[static_cast<size_t>(computation)][static_cast<size_t>(instruction)];
+  if (known.empty()) {
+    const Literal& literal = *module().At(computation).At(instruction).literal;
+    HV_ASSIGN(known, domain().Constant(literal));
+  }
+  return known;
+}
+
+Device::Device(RunContext* context, DeviceId id)
+    : context_(context), id_(id), replica_(context->plan().mesh.ReplicaOf(id)),
+      partition_(context->plan().mesh.PartitionOf(id)),
+      free_frames_(context->plan().computations.size()),
+      computation_runs_(context->plan().computations.size()) {}
+
+Value Device::YieldOfDone(const Instruction& done, Value result) {
+  if (done.opcode == Opcode::kSendDone) return Value::Token(done.shape);
+  if (done.opcode != Opcode::kRecvDone) return result;
+  return Value::Tuple(done.shape, {std::move(result), Value::Token(done.shape->elements[1])});
+}
+
+void Device::Start(std::vector<Value> arguments) {
+  Enqueue(NewFrame(context_->module().entry, FrameRole::kEntry, 0, std::move(arguments)));
+}
+
+void Device::Run() {
+  while (!runnable_.empty() && !error_) {
+    Frame* frame = runnable_.back();
+    runnable_.pop_back();
+    frame->queued = false;
+    if (frame->plan->data_flow) {
+      RunDataFlow(frame);
+    } else {
+      RunTextOrder(frame);
+    }
+  }
+}
+
+void Device::Enqueue(Frame* frame) {
+  if (frame->queued) return;
+  frame->queued = true;
+  runnable_.push_back(frame);
+}
+
+void Device::RunTextOrder(Frame* frame) {
+  const std::vector<Step>& steps = frame->plan->steps;
+  const InstructionIndex end = static_cast<InstructionIndex>(steps.size());
+  while (frame->next < end) {
+    const InstructionIndex index = frame->next++;
+    if (steps[static_cast<size_t>(index)].kind == StepKind::kSkip) continue;
+    StepValue value = Execute(frame, index);
+    if (!value) return;
+    FinishStep(frame, index, std::move(*value));
+  }
+  FinishFrame(frame);
+}
+
+// Runs ready steps, lowest number first, so that the order is the same on every machine.
+void Device::RunDataFlow(Frame* frame) {
+  while (!frame->ready.empty() && !error_) {
+    std::pop_heap(frame->ready.begin(), frame->ready.end(), std::greater<>());
+    const InstructionIndex index = frame->ready.back();
+    frame->ready.pop_back();
+    StepValue value = Execute(frame, index);
+    if (value) FinishStep(frame, index, std::move(*value));
+  }
+  if (frame->unfinished == 0) FinishFrame(frame);
+}
+
+void Device::FinishStep(Frame* frame, InstructionIndex index, Value value) {
+  const size_t i = static_cast<size_t>(index);
+  if (const ValueObserver& observer = context_->options().observer) {
+    observer(id_, context_->module(), frame->plan->index, index, frame->execution, value);
+  }
+  if (frame->reads[i] > 0) frame->values[i] = std::move(value);
+  if (!frame->plan->data_flow) return;
+  --frame->unfinished;
+  const ComputationPlan& plan = *frame->plan;
+  for (int32_t s = plan.successor_begin[i]; s < plan.successor_begin[i + 1]; ++s) {
+    const InstructionIndex successor = plan.successors[static_cast<size_t>(s)];
+    if (--frame->waits_for[static_cast<size_t>(successor)] > 0) continue;
+    frame->ready.push_back(successor);
+    std::push_heap(frame->ready.begin(), frame->ready.end(), std::greater<>());
+  }
+}
+
+void Device::Deliver(Frame* frame, InstructionIndex index, Value value) {
+  FinishStep(frame, index, YieldOfDone(frame->plan->computation->At(index), std::move(value)));
+  Enqueue(frame);
+}
+
+void Device::CompletePending(Pending* pending, Value result) {
+  pending->complete = true;
+  if (pending->waiter != nullptr) {
+    Deliver(pending->waiter, pending->waiter_step, std::move(result));
+  } else {
+    pending->result = std::move(result);
+  }
+}
+
+void Device::Complete(const PostKey& key, Value result) {
+  const auto post = posted_.find(key);
+  HV_CHECK(post != posted_.end(), "a collective completes that nobody posted");
+  const std::shared_ptr<Pending> pending = std::move(post->second.pending);
+  posted_.erase(post);
+  CompletePending(pending.get(), std::move(result));
+}
+
+Value Device::TakeOperand(Frame* frame, InstructionIndex operand) {
+  const size_t o = static_cast<size_t>(operand);
+  if (--frame->reads[o] == 0) return std::move(frame->values[o]);
+  return frame->values[o];
+}
+
+std::vector<Value> Device::TakeOperands(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  std::vector<Value> operands;
+  operands.reserve(instruction.operands.size());
+  for (InstructionIndex o : instruction.operands) operands.push_back(TakeOperand(frame, o));
+  return operands;
+}
+
+Frame* Device::NewFrame(ComputationIndex computation, FrameRole role, uint64_t first_site,
+                        std::vector<Value> arguments) {
+  std::vector<Frame*>& free = free_frames_[static_cast<size_t>(computation)];
+  const ComputationPlan& plan = context_->plan().computations[static_cast<size_t>(computation)];
+  if (free.empty()) {
+    frames_.push_back(std::make_unique<Frame>());
+    free.push_back(frames_.back().get());
+    free.back()->plan = &plan;
+    free.back()->values.resize(plan.steps.size());
+  }
+  Frame* frame = free.back();
+  free.pop_back();
+  ++frames_alive_;
+  frame->role = role;
+  frame->parent = nullptr;
+  frame->first_site = first_site;
+  frame->execution = computation_runs_[static_cast<size_t>(computation)]++;
+  frame->reads = plan.reads;
+  frame->next = 0;
+  if (plan.data_flow) {
+    frame->unfinished = plan.live;
+    frame->waits_for = plan.waits_for;
+    frame->ready = plan.first_ready;  // ascending: a heap
+  }
+  const std::vector<InstructionIndex>& parameters = plan.computation->parameters;
+  HV_CHECK(arguments.size() == parameters.size(), "a computation gets the wrong argument count");
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    const size_t i = static_cast<size_t>(parameters[p]);
+    if (frame->reads[i] > 0) frame->values[i] = std::move(arguments[p]);
+  }
+  return frame;
+}
+
+void Device::StartChild(Frame* parent, InstructionIndex caller, Frame* child) {
+  child->parent = parent;
+  child->caller = caller;
+  Enqueue(child);
+}
+
+void Device::StartCondition(Frame* parent, InstructionIndex caller, Value state) {
+  const Instruction& loop = parent->plan->computation->At(caller);
+  const uint64_t site =
+      parent->first_site + parent->plan->steps[static_cast<size_t>(caller)].site;
+  Frame* condition =
+      NewFrame(loop.Computation(Attr::kCondition), FrameRole::kCondition, site, {state});
+  condition->loop_state = std::move(state);
+  StartChild(parent, caller, condition);
+}
+
+void Device::StartAsync(const std::shared_ptr<Pending>& pending) {
+  Frame* frame = NewFrame(pending->start->Computation(Attr::kCalls), FrameRole::kAsync,
+                          pending->first_site, std::move(pending->arguments));
+  frame->pending = pending;
+  pending->arguments.clear();
+  Enqueue(frame);
+}
+
+void Device::FinishFrame(Frame* frame) {
+  Value result = TakeOperand(frame, frame->plan->computation->root);
+  free_frames_[static_cast<size_t>(frame->plan->index)].push_back(frame);
+  --frames_alive_;
+  switch (frame->role) {
+    case FrameRole::kEntry: output_ = std::move(result); return;
+    case FrameRole::kCall: Deliver(frame->parent, frame->caller, std::move(result)); return;
+    case FrameRole::kCondition: FinishCondition(frame, result); return;
+    case FrameRole::kBody: StartCondition(frame->parent, frame->caller, std::move(result)); return;
+    case FrameRole::kAsync: {
+      const std::shared_ptr<Pending> pending = std::move(frame->pending);
+      CompletePending(pending.get(), std::move(result));
+    }
+  }
+}
+
+void Device::FinishCondition(Frame* frame, const Value& predicate) {
+  Frame* parent = frame->parent;
+  Value state = std::move(frame->loop_state);
+  const Instruction& loop = parent->plan->computation->At(frame->caller);
+  const Result<int64_t> go_on = ControlScalar(predicate);
+  if (!go_on) {
+    Failed(go_on.error(), loop);
+    return;
+  }
+  if (*go_on == 0) {
+    Deliver(parent, frame->caller, std::move(state));
+    return;
+  }
+  const int64_t limit = context_->options().max_steps;
+  if (limit > 0 && ++loop_steps_ > limit) {
+    Failed(Unsupported("loop-limit", "more than " + std::to_string(limit) +
+                                         " loop iterations on one device").value(), loop);
+    return;
+  }
+  const ComputationPlan& condition = *frame->plan;
+  StartChild(parent, frame->caller,
+             NewFrame(loop.Computation(Attr::kBody), FrameRole::kBody,
+                      frame->first_site + condition.sites, {std::move(state)}));
+}
+
+}  // namespace hv

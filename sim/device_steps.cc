@@ -1,0 +1,263 @@
+// What each kind of step does on a device. A step yields its value, or nothing if it waits for
+// another device or a frame (Deliver brings the value then), or if the device failed.
+#include <string>
+
+#include "sim/device.h"
+#include "sim/leaves.h"
+
+namespace hv {
+namespace {
+
+std::vector<ComputationIndex> BranchesOf(const Instruction& conditional) {
+  if (conditional.Has(Attr::kTrueComputation)) {
+    return {conditional.Computation(Attr::kTrueComputation),
+            conditional.Computation(Attr::kFalseComputation)};
+  }
+  const auto list = conditional.List<ComputationIndex>(Attr::kBranchComputations);
+  return {list.begin(), list.end()};
+}
+
+// A pred selects true (0) or false (1); an index out of range selects the last branch.
+size_t BranchNumber(const Value& selector, int64_t number, size_t branches) {
+  if (IsPred(selector.shape()->type)) return number != 0 ? 0 : 1;
+  const int64_t last = static_cast<int64_t>(branches) - 1;
+  return static_cast<size_t>(number < 0 || number > last ? last : number);
+}
+
+bool StatesPairs(const Instruction& instruction) {
+  for (const DictionaryEntry& e : instruction.List<DictionaryEntry>(Attr::kFrontendAttributes)) {
+    if (e.key == "_xla_send_recv_source_target_pairs") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Error PlacedAt(Error error, const Module& module, const Instruction& instruction) {
+  for (Diagnostic& d : error.diagnostics) {
+    if (d.place.line > 0) continue;
+    Diagnostic placed = MakeDiagnostic(module, instruction.offset, d.id, d.message);
+    placed.notes = std::move(d.notes);
+    d = std::move(placed);
+  }
+  return error;
+}
+
+Device::StepValue Device::Failed(Error error, const Instruction& instruction) {
+  Fail(PlacedAt(std::move(error), context_->module(), instruction));
+  return {};
+}
+
+Result<int64_t> Device::ControlScalar(const Value& value) const {
+  const std::optional<Value> concrete = context_->domain().Concrete(value);
+  if (!concrete) {
+    return Unsupported("control-is-data",
+                       "control depends on data that has no concrete value in the domain " +
+                           std::string(context_->domain().name()));
+  }
+  return IntegersOf(*concrete)[0];
+}
+
+Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  switch (frame->plan->steps[static_cast<size_t>(index)].kind) {
+    case StepKind::kSkip: break;
+    case StepKind::kConstant: return ExecuteConstant(frame, index);
+    case StepKind::kLocal: return ExecuteLocal(frame, index);
+    case StepKind::kTuple: return Value::Tuple(instruction.shape, TakeOperands(frame, index));
+    case StepKind::kElement: return ExecuteElement(frame, index);
+    case StepKind::kCollective:
+    case StepKind::kStart: return ExecuteCollective(frame, index);
+    case StepKind::kCopyStart: {
+      auto pending = std::make_shared<Pending>();
+      pending->complete = true;
+      pending->result = TakeOperand(frame, instruction.operands[0]);
+      return Value::Extended(instruction.shape, std::make_shared<AsyncHandle>(std::move(pending)));
+    }
+    case StepKind::kAsyncStart: return ExecuteAsyncStart(frame, index);
+    case StepKind::kAsyncUpdate: return ExecuteAsyncUpdate(frame, index);
+    case StepKind::kDone: return ExecuteDone(frame, index);
+    case StepKind::kWhile:
+      StartCondition(frame, index, TakeOperand(frame, instruction.operands[0]));
+      return {};
+    case StepKind::kConditional: return ExecuteConditional(frame, index);
+    case StepKind::kCall: return ExecuteCall(frame, index);
+  }
+  return {};
+}
+
+Device::StepValue Device::ExecuteLocal(Frame* frame, InstructionIndex index) {
+  const Computation& computation = *frame->plan->computation;
+  const Instruction& instruction = computation.At(index);
+  Result<Value> value = EvaluateInstruction(
+      context_->domain(), KernelCall{context_->module(), computation, instruction, instruction.shape},
+      TakeOperands(frame, index), replica_.value, partition_.value);
+  if (!value) return Failed(std::move(value).error(), instruction);
+  return std::move(*value);
+}
+
+Device::StepValue Device::ExecuteConstant(Frame* frame, InstructionIndex index) {
+  Result<Value> value = context_->Constant(frame->plan->index, index);
+  if (!value) return Failed(std::move(value).error(), frame->plan->computation->At(index));
+  return std::move(*value);
+}
+
+// The tuple is read in place; its handle goes with the last reader.
+Device::StepValue Device::ExecuteElement(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  const size_t part = static_cast<size_t>(instruction.Int(Attr::kIndex, 0));
+  const size_t o = static_cast<size_t>(instruction.operands[0]);
+  Value& tuple = frame->values[o];
+  Value element = frame->plan->steps[static_cast<size_t>(index)].take ? tuple.TakeElement(part)
+                                                                      : tuple.elements()[part];
+  if (--frame->reads[o] == 0) tuple = Value();
+  return element;
+}
+
+Device::StepValue Device::ExecuteCollective(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  Result<std::shared_ptr<Pending>> pending = Post(frame, index);
+  if (!pending) return Failed(std::move(pending).error(), instruction);
+  if (frame->plan->steps[static_cast<size_t>(index)].kind == StepKind::kStart) {
+    return Value::Extended(instruction.shape, std::make_shared<AsyncHandle>(std::move(*pending)));
+  }
+  if ((*pending)->complete) return std::move((*pending)->result);
+  (*pending)->waiter = frame;
+  (*pending)->waiter_step = index;
+  return {};
+}
+
+Result<bool> Device::AddressMessage(const Collective& collective, PostKey* key) const {
+  const Instruction& instruction = *collective.instruction;
+  if (instruction.Bool(Attr::kIsHostTransfer)) {
+    return Unsupported("host-transfer", std::string(ToString(collective.opcode)) +
+                                            " with is_host_transfer=true needs a host");
+  }
+  if (!StatesPairs(instruction)) {
+    return Unsupported("message-without-pairs",
+                       std::string(ToString(collective.opcode)) +
+                           " states no _xla_send_recv_source_target_pairs: its partner would be "
+                           "another program");
+  }
+  const size_t device = static_cast<size_t>(id_.value);
+  const bool sends = collective.opcode == Opcode::kSend;
+  key->role = sends ? Role::kSender : Role::kReceiver;
+  const int64_t source = sends ? id_.value : collective.grouping->source_of[device];
+  const int64_t target = sends ? collective.grouping->target_of[device] : id_.value;
+  key->collective.group = source * context_->plan().mesh.devices() + target;
+  return source >= 0 && target >= 0;
+}
+
+Result<std::shared_ptr<Pending>> Device::Post(Frame* frame, InstructionIndex index) {
+  const Step& step = frame->plan->steps[static_cast<size_t>(index)];
+  const Collective& collective =
+      context_->plan().collectives[static_cast<size_t>(step.collective)];
+  PostKey key;
+  key.collective.site = step.site + (collective.by_channel ? 0 : frame->first_site);
+  key.collective.group = collective.grouping->group_of[static_cast<size_t>(id_.value)];
+  bool takes_part = key.collective.group >= 0;
+  if (collective.opcode == Opcode::kSend || collective.opcode == Opcode::kRecv) {
+    HV_ASSIGN(takes_part, AddressMessage(collective, &key));
+  } else if (!takes_part && collective.opcode != Opcode::kCollectiveBroadcast) {
+    return Invalid("device-in-no-group", "device " + std::to_string(id_.value) +
+                                             " is in no group of this " +
+                                             std::string(ToString(collective.opcode)));
+  }
+  if (collective.opcode == Opcode::kCollectivePermute &&
+      collective.instruction->Has(Attr::kSliceSizes)) {
+    return Unsupported("in-place-permute", "collective-permute with slice_sizes (in place)");
+  }
+  auto pending = std::make_shared<Pending>();
+  std::vector<Value> operands;
+  for (Value& operand : TakeOperands(frame, index)) {
+    for (Value& leaf : Leaves(operand)) operands.push_back(std::move(leaf));
+  }
+  if (!takes_part) {
+    pending->complete = true;
+    if (collective.opcode != Opcode::kSend) {
+      HV_ASSIGN(pending->result, Zeros(context_->domain(), collective.result));
+    }
+    return pending;
+  }
+  key.collective.execution = NextExecution(key.collective.site, key.role);
+  posted_[key] = Posted{step.collective, std::move(operands), pending};
+  return pending;
+}
+
+Device::StepValue Device::ExecuteDone(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  const Value start = TakeOperand(frame, instruction.operands[0]);
+  const auto* handle = dynamic_cast<const AsyncHandle*>(start.extended());
+  if (handle == nullptr) {
+    return Failed(Invalid("done-without-start",
+                          std::string(ToString(instruction.opcode)) +
+                              " reads a value that no start has made").value(), instruction);
+  }
+  Pending& pending = *handle->pending;
+  if (pending.complete) return YieldOfDone(instruction, std::move(pending.result));
+  pending.waiter = frame;
+  pending.waiter_step = index;
+  return {};
+}
+
+Device::StepValue Device::ExecuteAsyncStart(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  auto pending = std::make_shared<Pending>();
+  pending->start = &instruction;
+  pending->first_site =
+      frame->first_site + frame->plan->steps[static_cast<size_t>(index)].site;
+  pending->arguments = TakeOperands(frame, index);
+  const Computation& callee = context_->module().At(instruction.Computation(Attr::kCalls));
+  if (pending->arguments.size() == callee.parameters.size()) StartAsync(pending);
+  return Value::Extended(instruction.shape, std::make_shared<AsyncHandle>(std::move(pending)));
+}
+
+// Passes the handle on; with late binding it brings further operands.
+Device::StepValue Device::ExecuteAsyncUpdate(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  std::vector<Value> operands = TakeOperands(frame, index);
+  const auto* handle = dynamic_cast<const AsyncHandle*>(operands[0].extended());
+  if (handle == nullptr) {
+    return Failed(Invalid("done-without-start", "async-update reads a value that no start has made")
+                      .value(), instruction);
+  }
+  const std::shared_ptr<Pending> pending = handle->pending;
+  if (operands.size() > 1) {
+    for (size_t i = 1; i < operands.size(); ++i) {
+      pending->arguments.push_back(std::move(operands[i]));
+    }
+    const Computation& callee = context_->module().At(pending->start->Computation(Attr::kCalls));
+    if (pending->arguments.size() == callee.parameters.size()) StartAsync(pending);
+  }
+  return Value::Extended(instruction.shape, std::make_shared<AsyncHandle>(pending));
+}
+
+Device::StepValue Device::ExecuteConditional(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  std::vector<Value> operands = TakeOperands(frame, index);
+  const std::vector<ComputationIndex> branches = BranchesOf(instruction);
+  const Result<int64_t> number = ControlScalar(operands[0]);
+  if (!number) return Failed(number.error(), instruction);
+  const size_t branch = BranchNumber(operands[0], *number, branches.size());
+  uint64_t site = frame->first_site + frame->plan->steps[static_cast<size_t>(index)].site;
+  for (size_t b = 0; b < branch; ++b) {
+    site += context_->plan().computations[static_cast<size_t>(branches[b])].sites;
+  }
+  std::vector<Value> arguments;
+  arguments.push_back(std::move(operands[branch + 1]));
+  StartChild(frame, index,
+             NewFrame(branches[branch], FrameRole::kCall, site, std::move(arguments)));
+  return {};
+}
+
+Device::StepValue Device::ExecuteCall(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  const Attr callee = instruction.opcode == Opcode::kCall ? Attr::kToApply : Attr::kCalls;
+  StartChild(frame, index,
+             NewFrame(instruction.Computation(callee), FrameRole::kCall,
+                      frame->first_site + frame->plan->steps[static_cast<size_t>(index)].site,
+                      TakeOperands(frame, index)));
+  return {};
+}
+
+}  // namespace hv

@@ -1,0 +1,84 @@
+// The resumable state of one device: a tree of frames, each one run of a computation. Nothing here is
+// a thread; a frame that waits just stays in memory until what it waits for is delivered.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "eval/value.h"
+#include "sim/plan.h"
+
+namespace hv {
+
+struct Frame;
+
+// What a start has set off: completed by a collective, or by the computation of an async-start.
+struct Pending {
+  bool complete = false;
+  Value result;
+  Frame* waiter = nullptr;              // the frame whose step `waiter_step` waits for the result
+  InstructionIndex waiter_step = -1;
+  const Instruction* start = nullptr;   // async-start whose operands are not all bound yet
+  uint64_t first_site = 0;              // of its computation
+  std::vector<Value> arguments;
+};
+
+// What a start yields until its done reads it: a first-class value, so that it may travel through
+// tuples and loop states.
+struct AsyncHandle : ExtendedValue {
+  explicit AsyncHandle(std::shared_ptr<Pending> p) : pending(std::move(p)) {}
+  std::shared_ptr<Pending> pending;
+};
+
+// Which end of a transfer a device holds; kMember for everything that is not send or recv.
+enum class Role : uint8_t { kMember, kSender, kReceiver };
+
+// Names one collective of one group in one run, on every rank alike.
+struct CollectiveKey {
+  uint64_t site = 0;
+  int64_t execution = 0;  // how often the device executed the site before
+  int64_t group = 0;      // index into the grouping; source * devices + target of a transfer
+
+  friend auto operator<=>(const CollectiveKey&, const CollectiveKey&) = default;
+};
+
+struct PostKey {
+  CollectiveKey collective;
+  Role role = Role::kMember;
+
+  friend auto operator<=>(const PostKey&, const PostKey&) = default;
+};
+
+// A collective a device has entered and that has not completed yet.
+struct Posted {
+  int32_t collective = -1;        // index into the plan
+  std::vector<Value> operands;    // leaves
+  std::shared_ptr<Pending> pending;
+};
+
+enum class FrameRole : uint8_t { kEntry, kCall, kCondition, kBody, kAsync };
+
+struct Frame {
+  const ComputationPlan* plan = nullptr;
+  FrameRole role = FrameRole::kEntry;
+  Frame* parent = nullptr;              // null for kEntry and kAsync
+  InstructionIndex caller = -1;         // step of the parent
+  uint64_t first_site = 0;
+  int64_t execution = 0;                // how often the device ran this computation before
+  std::shared_ptr<Pending> pending;     // kAsync: what it completes
+  Value loop_state;                     // kCondition
+  std::vector<Value> values;            // by instruction; empty once read for the last time
+  std::vector<int32_t> reads;           // reads still to come
+  bool queued = false;                  // on the device's list of frames with something to run
+  // Text order:
+  InstructionIndex next = 0;
+  // Data flow:
+  int32_t unfinished = 0;               // steps that have not run to their end
+  std::vector<int32_t> waits_for;       // predecessors still to come
+  std::vector<InstructionIndex> ready;  // a heap, lowest number first
+};
+
+}  // namespace hv
