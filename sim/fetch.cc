@@ -1,0 +1,65 @@
+#include "sim/fetch.h"
+
+#include <algorithm>
+
+#include "hlo/view.h"
+
+namespace hv {
+
+const Value& Fetcher::Find(const Meeting& meeting, size_t number, const Part& part) const {
+  if (!IsHere(meeting, part)) return received_.at(KeyOf(number, part));
+  const Meeting::Member& member = meeting.members[static_cast<size_t>(part.member)];
+  const auto& posted = LocalDevice(member.device).posted();
+  return posted.at({meeting.key, member.role}).operands[static_cast<size_t>(part.operand)];
+}
+
+Result<Value> Fetcher::Cut(const Meeting& meeting, size_t number, const Part& part) const {
+  const Value& whole = Find(meeting, number, part);
+  const auto dims = whole.shape()->dims;
+  if (std::equal(part.sizes.begin(), part.sizes.end(), dims.begin(), dims.end())) return whole;
+  const Shape* shape = context_->module().context->shapes.Array(part.type, part.sizes);
+  Pieces pieces;
+  if (shape->element_count > 0) {
+    pieces.push_back(BoxPiece(0, dims, part.starts, part.sizes, 0, RowMajorStrides(part.sizes)));
+  }
+  return context_->domain().Move(shape, pieces, {whole});
+}
+
+Status Fetcher::Need(const Meeting& meeting, size_t number, DeviceId destination,
+                     const Part& part) {
+  const Rank from =
+      placement_.RankOf(meeting.members[static_cast<size_t>(part.member)].device);
+  const Rank to = placement_.RankOf(destination);
+  if (from == to || (from != rank_ && to != rank_)) return {};
+  if (!sent_.insert({to, KeyOf(number, part)}).second) return {};
+  return from == rank_ ? Send(meeting, number, to, part) : Receive(meeting, number, from, part);
+}
+
+Status Fetcher::Send(const Meeting& meeting, size_t number, Rank to, const Part& part) {
+  HV_ASSIGN(Value box, Cut(meeting, number, part));
+  outgoing_.push_back({to, next_out_[to]++, box.bytes()});
+  being_sent_.push_back(std::move(box));
+  return {};
+}
+
+Status Fetcher::Receive(const Meeting& meeting, size_t number, Rank from, const Part& part) {
+  const Meeting::Member& member = meeting.members[static_cast<size_t>(part.member)];
+  const char encoding = member.encodings[static_cast<size_t>(part.operand)];
+  const Shape* shape = context_->module().context->shapes.Array(part.type, part.sizes);
+  Value& box = received_[KeyOf(number, part)];
+  box = encoding == kNativeOperand ? Value::NewNative(shape)
+                                   : Value::NewCode(shape, context_->domain().code_bytes());
+  incoming_.push_back({from, next_in_[from]++, box.MutableBytes()});
+  return {};
+}
+
+void Fetcher::Exchange() {
+  context_->options().transport->Exchange(outgoing_, incoming_);
+  outgoing_.clear();
+  incoming_.clear();
+  being_sent_.clear();
+  next_out_.clear();
+  next_in_.clear();
+}
+
+}  // namespace hv

@@ -1,0 +1,103 @@
+#include "sim/run.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "sim/agreement.h"
+#include "sim/device.h"
+#include "sim/events.h"
+#include "sim/exchange.h"
+#include "sim/plan.h"
+
+namespace hv {
+namespace {
+
+class Run {
+ public:
+  Run(const ModulePlan& plan, const RunOptions& options)
+      : plan_(plan), options_(options), context_(plan, options),
+        placement_{plan.mesh.devices(), options.transport->size()} {}
+
+  Result<RunOutcome> Execute(const InputFn& inputs) {
+    StartDevices(inputs);
+    const auto begin = std::chrono::steady_clock::now();
+    RunOutcome outcome;
+    while (true) {
+      for (const auto& device : devices_) device->Run();
+      Decision decision = Agree(plan_, devices_, options_.transport);
+      if (decision.error) return tl::make_unexpected(std::move(*decision.error));
+      if (decision.stall) {
+        outcome.stall = std::move(decision.stall);
+        break;
+      }
+      if (decision.finished) break;
+      if (options_.record_events) RecordEvents(decision.complete, devices_, &outcome.events);
+      CompleteMeetings(&context_, devices_, placement_, decision.complete);
+    }
+    outcome.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    outcome.peak_bytes = ProcessMemoryUse().peak_bytes;
+    for (const auto& device : devices_) {
+      if (!outcome.stall) outcome.outputs[device->id()] = device->TakeOutput();
+    }
+    return outcome;
+  }
+
+ private:
+  void StartDevices(const InputFn& inputs) {
+    const Rank rank = options_.transport->rank();
+    const int64_t first = placement_.FirstOf(rank);
+    for (int64_t d = first; d < first + placement_.CountOf(rank); ++d) {
+      devices_.push_back(std::make_unique<Device>(&context_, DeviceId(d)));
+      std::vector<Value> arguments;
+      const size_t count = plan_.Entry().computation->parameters.size();
+      for (size_t p = 0; p < count; ++p) {
+        Result<Value> argument = inputs(DeviceId(d), static_cast<int64_t>(p));
+        if (argument) {
+          arguments.push_back(std::move(*argument));
+        } else {
+          devices_.back()->Fail(std::move(argument).error());
+        }
+      }
+      if (arguments.size() == count) devices_.back()->Start(std::move(arguments));
+    }
+  }
+
+  const ModulePlan& plan_;
+  const RunOptions& options_;
+  RunContext context_;
+  Placement placement_;
+  std::vector<std::unique_ptr<Device>> devices_;
+};
+
+Status CheckMemory(const Module& module, const Mesh& mesh, const RunOptions& options) {
+  if (options.memory_limit_bytes <= 0) return {};
+  const int64_t ranks_here = options.transport->ranks_per_node();
+  const Placement placement{mesh.devices(), options.transport->size()};
+  const int64_t devices_here =
+      std::min(mesh.devices(), placement.CountOf(Rank(0)) * ranks_here);
+  const int64_t per_device = EstimatePeakBytes(module);
+  if (per_device <= options.memory_limit_bytes / devices_here) return {};
+  return OutOfMemory("about " + std::to_string(per_device) + " bytes on each of " +
+                     std::to_string(devices_here) + " devices exceed the memory limit of " +
+                     std::to_string(options.memory_limit_bytes) + " bytes");
+}
+
+}  // namespace
+
+Result<RunOutcome> RunModule(const Module& module, const Mesh& mesh, const InputFn& inputs,
+                             const RunOptions& options) {
+  HV_CHECK(options.domain != nullptr && options.transport != nullptr,
+           "a run needs a domain and a transport");
+  HV_ASSIGN(const ModulePlan plan, MakePlan(module, mesh));
+  HV_RETURN_IF_ERROR(CheckMemory(module, mesh, options));
+  if (!options.transport->AllEqual(plan.fingerprint)) {
+    return Invalid("ranks-differ", "the ranks were given different modules or meshes");
+  }
+  ProcessMemoryUse().peak_bytes = ProcessMemoryUse().live_bytes;
+  return Run(plan, options).Execute(inputs);
+}
+
+}  // namespace hv
