@@ -29,6 +29,8 @@ class Transport {
   virtual ~Transport() = default;
   virtual Rank rank() const = 0;
   virtual int64_t size() const = 0;
+  // Most ranks that share one node's memory.
+  virtual int64_t ranks_per_node() const { return size(); }
   // Every rank's `mine`, by rank. Collective over all ranks.
   virtual std::vector<std::string> AllGather(const std::string& mine) = 0;
   // True on every rank iff `hash` is the same on all (the fast path of agreement).
@@ -40,5 +42,8 @@ class Transport {
 };
 
 std::unique_ptr<Transport> MakeLocalTransport();
+
+// Everyone's `mine` by rank, on rank 0; empty elsewhere. Collective over all ranks.
+std::vector<std::string> GatherOnFirst(Transport* transport, const std::string& mine);
 
 }  // namespace hv

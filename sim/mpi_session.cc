@@ -1,0 +1,42 @@
+#include "sim/mpi_session.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "sim/mpi_transport.h"
+
+namespace hv {
+namespace {
+
+class LocalSession : public Session {
+ public:
+  Transport& transport() override { return *transport_; }
+
+ private:
+  std::unique_ptr<Transport> transport_ = MakeLocalTransport();
+};
+
+}  // namespace
+
+int64_t LaunchedRanks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS"}) {
+    const char* text = std::getenv(name);
+    if (text == nullptr) continue;
+    const std::string_view view(text);
+    int64_t ranks = 0;
+    const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), ranks);
+    if (error == std::errc() && end == view.data() + view.size() && ranks > 0) return ranks;
+  }
+  // srun and other PMIx launchers name the rank but not always the size.
+  return std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr ? 1 : 0;
+}
+
+Result<std::unique_ptr<Session>> StartSession() {
+  const int64_t launched = LaunchedRanks();
+  if (launched == 0) return std::unique_ptr<Session>(std::make_unique<LocalSession>());
+  return StartMpiSession(launched);
+}
+
+}  // namespace hv

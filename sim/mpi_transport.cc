@@ -1,0 +1,152 @@
+// Ranks as MPI processes; with the mains the only file that knows <mpi.h>.
+//
+// Open MPI's defaults are wrong for many ranks on few cores: UCX probing costs 200 ms of start-up,
+// ranks that wait spin, and large temporaries are unmapped after every call. They are set right before
+// MPI_Init, unless the user has set them.
+#include "sim/mpi_transport.h"
+
+#define OMPI_SKIP_MPICXX 1  // the C++ bindings do not compile without warnings
+#include <malloc.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/check.h"
+
+namespace hv {
+namespace {
+
+// Messages beyond this size travel in pieces: MPI counts are int.
+constexpr size_t kLargestPiece = size_t{1} << 30;
+
+class MpiTransport : public Transport {
+ public:
+  MpiTransport() {
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    rank_ = Rank(rank);
+    size_ = size;
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    int here = 1;
+    MPI_Comm_size(node, &here);
+    MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Comm_free(&node);
+    ranks_per_node_ = here;
+  }
+
+  Rank rank() const override { return rank_; }
+  int64_t size() const override { return size_; }
+  int64_t ranks_per_node() const override { return ranks_per_node_; }
+
+  std::vector<std::string> AllGather(const std::string& mine) override {
+    const size_t ranks = static_cast<size_t>(size_);
+    HV_CHECK(mine.size() < kLargestPiece / ranks, "a state too large to agree on");
+    const int own = static_cast<int>(mine.size());
+    std::vector<int> sizes(ranks), begins(ranks);
+    MPI_Allgather(&own, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    int total = 0;
+    for (size_t r = 0; r < ranks; ++r) {
+      begins[r] = total;
+      total += sizes[r];
+    }
+    std::string all(static_cast<size_t>(total), '\0');
+    MPI_Allgatherv(mine.data(), own, MPI_BYTE, all.data(), sizes.data(), begins.data(), MPI_BYTE,
+                   MPI_COMM_WORLD);
+    std::vector<std::string> parts(ranks);
+    for (size_t r = 0; r < ranks; ++r) {
+      parts[r] = all.substr(static_cast<size_t>(begins[r]), static_cast<size_t>(sizes[r]));
+    }
+    return parts;
+  }
+
+  // Equal iff the minimum of the hash and of its complement are each other's complement.
+  bool AllEqual(uint64_t hash) override {
+    std::array<uint64_t, 2> least{hash, ~hash};
+    MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    return least[0] == ~least[1];
+  }
+
+  void Exchange(std::span<const OutgoingMessage> sends,
+                std::span<const IncomingMessage> receives) override {
+    std::vector<MPI_Request> requests;
+    for (const IncomingMessage& m : receives) {
+      ForEachPiece(m.bytes, [&](std::span<std::byte> piece) {
+        MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE,
+                  static_cast<int>(m.from.value), TagOf(m.tag), MPI_COMM_WORLD,
+                  &requests.emplace_back());
+      });
+    }
+    for (const OutgoingMessage& m : sends) {
+      ForEachPiece(m.bytes, [&](std::span<const std::byte> piece) {
+        MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE,
+                  static_cast<int>(m.to.value), TagOf(m.tag), MPI_COMM_WORLD,
+                  &requests.emplace_back());
+      });
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
+
+  void Barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
+
+ private:
+  // Tags are bounded (at least 32767); messages of one pair stay in order, so a wrapped tag matches.
+  static int TagOf(int64_t tag) { return static_cast<int>(tag % 32768); }
+
+  template <class Bytes, class Visit>
+  static void ForEachPiece(Bytes bytes, Visit visit) {
+    for (size_t begin = 0; begin < bytes.size(); begin += kLargestPiece) {
+      visit(bytes.subspan(begin, std::min(kLargestPiece, bytes.size() - begin)));
+    }
+  }
+
+  Rank rank_;
+  int64_t size_ = 1;
+  int64_t ranks_per_node_ = 1;
+};
+
+class MpiSession : public Session {
+ public:
+  ~MpiSession() override { MPI_Finalize(); }
+  Transport& transport() override { return transport_; }
+
+ private:
+  MpiTransport transport_;
+};
+
+void TakeJobDown(int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }
+
+void PrepareEnvironment() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_TOP_PAD, 64 << 20);
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const char* world = std::getenv("OMPI_COMM_WORLD_SIZE");
+  const bool one_node =
+      local != nullptr && world != nullptr && std::string_view(local) == std::string_view(world);
+  if (one_node) setenv("OMPI_MCA_pml", "ob1", 0);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> StartMpiSession(int64_t launched) {
+  PrepareEnvironment();
+  MPI_Init(nullptr, nullptr);
+  auto session = std::make_unique<MpiSession>();
+  if (launched > 1 && session->transport().size() == 1) {
+    return Invalid("mpi-mismatch",
+                   "the launcher started " + std::to_string(launched) +
+                       " processes, but each finds itself alone: it belongs to another MPI than the "
+                       "one this program was built with");
+  }
+  SetInternalErrorHook(TakeJobDown);
+  return std::unique_ptr<Session>(std::move(session));
+}
+
+}  // namespace hv
