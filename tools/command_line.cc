@@ -1,0 +1,127 @@
+#include "tools/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <iostream>
+#include <map>
+
+namespace hv {
+namespace {
+
+constexpr int kBadCommandLine = 2;
+
+// --num_partitions=2 -> --num-partitions=2; values keep their underscores.
+std::string WithDashes(std::string argument) {
+  if (argument.rfind("--", 0) != 0) return argument;
+  const size_t end = std::min(argument.find('='), argument.size());
+  std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+  return argument;
+}
+
+}  // namespace
+
+struct CommandLine::Impl {
+  CLI::App app;
+};
+
+CommandLine::CommandLine(const std::string& program, const std::string& description)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->app.name(program);
+  impl_->app.description(description);
+  impl_->app.set_version_flag("--version", program + " " HV_VERSION);
+  impl_->app.get_formatter()->column_width(36);
+}
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::Flag(const std::string& names, bool* value, const std::string& help) {
+  impl_->app.add_flag(names, *value, help);
+}
+
+void CommandLine::Integer(const std::string& names, int64_t* value, const std::string& help) {
+  impl_->app.add_option(names, *value, help);
+}
+
+void CommandLine::Integer(const std::string& names, std::optional<int64_t>* value,
+                          const std::string& help) {
+  impl_->app.add_option(names, *value, help);
+}
+
+void CommandLine::Unsigned(const std::string& names, uint64_t* value, const std::string& help) {
+  impl_->app.add_option(names, *value, help);
+}
+
+void CommandLine::Real(const std::string& names, std::optional<double>* value,
+                       const std::string& help) {
+  impl_->app.add_option(names, *value, help);
+}
+
+void CommandLine::Text(const std::string& names, std::string* value, const std::string& help) {
+  impl_->app.add_option(names, *value, help);
+}
+
+void CommandLine::Texts(const std::string& names, std::vector<std::string>* values,
+                        const std::string& help) {
+  impl_->app.add_option(names, *values, help);
+}
+
+void CommandLine::OptionalText(const std::string& names, std::string* value,
+                               const std::string& help) {
+  // A flag with a value: a word that follows stays a positional.
+  impl_->app.add_flag(names + "{-}", *value, help);
+}
+
+void CommandLine::Choice(const std::string& names, std::span<const std::string_view> words,
+                         int* value, const std::string& help) {
+  std::map<std::string, int> numbers;
+  std::string list;
+  for (size_t i = 0; i < words.size(); ++i) {
+    numbers[std::string(words[i])] = static_cast<int>(i);
+    list += (i > 0 ? "|" : "") + std::string(words[i]);
+  }
+  impl_->app.add_option(names, *value, help)
+      ->transform(CLI::CheckedTransformer(numbers).description(""))
+      ->type_name(list);
+}
+
+void CommandLine::Positionals(const std::string& name, std::vector<std::string>* values,
+                              const std::string& help) {
+  impl_->app.add_option(name, *values, help);
+}
+
+void CommandLine::Footer(const std::string& text) { impl_->app.footer(text); }
+
+std::optional<int> CommandLine::Parse(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) arguments.push_back(WithDashes(argv[i]));  // CLI11: reversed
+  try {
+    impl_->app.parse(std::move(arguments));
+  } catch (const CLI::Success& success) {
+    impl_->app.exit(success);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "error: " << error.what() << "\nRun " << impl_->app.get_name()
+              << " --help for its flags.\n";
+    return kBadCommandLine;
+  }
+  return {};
+}
+
+std::optional<int64_t> ParseBytes(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return {};
+  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (unit.ends_with("iB")) unit.remove_suffix(2);
+  if (unit.ends_with("B")) unit.remove_suffix(1);
+  constexpr std::string_view kUnits = "KMGT";
+  if (unit.empty()) return number;
+  const size_t power = kUnits.find(unit[0]);
+  if (unit.size() != 1 || power == std::string_view::npos) return {};
+  const int shift = 10 * (static_cast<int>(power) + 1);
+  if (number > (INT64_MAX >> shift)) return {};
+  return number << shift;
+}
+
+}  // namespace hv
