@@ -2,8 +2,8 @@
 // device ids alone. Guarded passes, the simulator and the prover ask it for offsets and predicates.
 #pragma once
 
+#include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "base/strong_id.h"
 #include "eval/value.h"
@@ -18,17 +18,23 @@ struct ControlValue {
 };
 
 // Evaluates instructions of one computation for any device, memoised per (instruction, device);
-// stops at parameters and collectives. Calls and fusions are followed. Keeps a reference to `module`.
+// stops at parameters, collectives and arrays too large to be control. Calls, fusions, conditionals
+// and loops are followed. Keeps a reference to `module`.
 class ControlEvaluator {
  public:
   ControlEvaluator(const Module& module, ComputationIndex computation);
+  ~ControlEvaluator();
+  ControlEvaluator(const ControlEvaluator&) = delete;
+  ControlEvaluator& operator=(const ControlEvaluator&) = delete;
+
   const ControlValue& Evaluate(InstructionIndex instruction, ReplicaId replica,
                                PartitionId partition);
 
  private:
+  struct Devices;
   const Module& module_;
   ComputationIndex computation_;
-  std::unordered_map<uint64_t, ControlValue> memo_;
+  std::unique_ptr<Devices> devices_;
 };
 
 }  // namespace hv

@@ -1,0 +1,110 @@
+// Native reducers: one scalar op where the computation is recognised, a copy where it overwrites, the
+// compiled computation otherwise.
+#include "eval/combiner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "eval/scalar_op.h"
+#include "eval/scalar_program.h"
+
+namespace hv {
+namespace {
+
+class OpCombiner : public Combiner {
+ public:
+  OpCombiner(ScalarOp op, bool order_free) : op_(op), order_free_(order_free) {}
+  Status Combine(std::span<std::byte* const> accumulators,
+                 std::span<const std::byte* const> values, size_t count) override {
+    const std::byte* in[2] = {accumulators[0], values[0]};
+    op_.Run(in, accumulators[0], count);
+    return {};
+  }
+  bool IsOrderFree() const override { return order_free_; }
+
+ private:
+  ScalarOp op_;
+  bool order_free_;
+};
+
+class CopyCombiner : public Combiner {
+ public:
+  explicit CopyCombiner(int width) : width_(width) {}
+  Status Combine(std::span<std::byte* const> accumulators,
+                 std::span<const std::byte* const> values, size_t count) override {
+    std::memcpy(accumulators[0], values[0], count * static_cast<size_t>(width_));
+    return {};
+  }
+
+ private:
+  int width_;
+};
+
+class ProgramCombiner : public Combiner {
+ public:
+  ProgramCombiner(ScalarProgram program, ReducerOrder order)
+      : program_(std::move(program)), order_(order) {}
+  Status Combine(std::span<std::byte* const> accumulators,
+                 std::span<const std::byte* const> values, size_t count) override {
+    arguments_.assign(accumulators.begin(), accumulators.end());
+    const auto at =
+        order_ == ReducerOrder::kAccumulatorFirst ? arguments_.end() : arguments_.begin();
+    arguments_.insert(at, values.begin(), values.end());
+    program_.Run(arguments_, accumulators, count);
+    return {};
+  }
+
+ private:
+  ScalarProgram program_;
+  ReducerOrder order_;
+  std::vector<const std::byte*> arguments_;
+};
+
+Status CheckTypes(const ScalarProgram& program, std::span<const ElementType> types) {
+  const std::span<const ElementType> parameters = program.parameter_types();
+  const bool fits =
+      parameters.size() == 2 * types.size() &&
+      std::equal(types.begin(), types.end(), parameters.begin()) &&
+      std::equal(types.begin(), types.end(), parameters.begin() + std::ssize(types)) &&
+      std::equal(types.begin(), types.end(), program.result_types().begin(),
+                 program.result_types().end());
+  if (fits) return {};
+  return Unsupported("unsupported-op", "a reducer over other types than its operands");
+}
+
+}  // namespace
+
+bool ReturnsParameter(const Module& module, ComputationIndex computation, int64_t parameter) {
+  const Computation& body = module.At(computation);
+  return body.Root().opcode == Opcode::kParameter && body.Root().parameter_number == parameter;
+}
+
+Result<std::unique_ptr<Combiner>> MakeNativeCombiner(const Module& module,
+                                                     ComputationIndex computation,
+                                                     std::span<const ElementType> types,
+                                                     ReducerOrder order) {
+  std::unique_ptr<Combiner> made;
+  if (types.size() == 1) {
+    const ElementType type = types[0];
+    const Reducer reducer = RecognizeReducer(module, computation);
+    const auto op = reducer.fn == ScalarFn::kNone || reducer.element != type ||
+                            order == ReducerOrder::kValueFirst
+                        ? std::nullopt
+                        : ScalarOp::Make(reducer.fn, type);
+    if (op) {
+      made = std::make_unique<OpCombiner>(*op, !IsFloat(type) && !IsComplex(type));
+    } else if (ReturnsParameter(module, computation,
+                                order == ReducerOrder::kAccumulatorFirst ? 1 : 0)) {
+      made = std::make_unique<CopyCombiner>(HostBytes(type));
+    }
+    if (made != nullptr) return made;
+  }
+  HV_ASSIGN(ScalarProgram program, ScalarProgram::Compile(module, computation));
+  HV_RETURN_IF_ERROR(CheckTypes(program, types));
+  made = std::make_unique<ProgramCombiner>(std::move(program), order);
+  return made;
+}
+
+}  // namespace hv

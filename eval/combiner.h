@@ -1,0 +1,35 @@
+// A reducer applied to spans of elements in a domain's own representation. What reduces, folds or
+// scatters is written once over this interface and element widths.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+#include "hlo/module.h"
+
+namespace hv {
+
+class Combiner {
+ public:
+  virtual ~Combiner() = default;
+  // accumulators[k][i] = f(accumulators[..][i], values[..][i])[k] for i < count.
+  virtual Status Combine(std::span<std::byte* const> accumulators,
+                         std::span<const std::byte* const> values, size_t count) = 0;
+  // Does every order of combination give the same bits?
+  virtual bool IsOrderFree() const { return false; }
+};
+
+// Which of the reducer's parameters come first.
+enum class ReducerOrder : uint8_t { kAccumulatorFirst, kValueFirst };
+
+// `computation` on native values of the given types (one per accumulator).
+Result<std::unique_ptr<Combiner>> MakeNativeCombiner(
+    const Module& module, ComputationIndex computation, std::span<const ElementType> types,
+    ReducerOrder order = ReducerOrder::kAccumulatorFirst);
+
+// Does the computation return its parameter number `parameter` as it is (scatter that overwrites)?
+bool ReturnsParameter(const Module& module, ComputationIndex computation, int64_t parameter);
+
+}  // namespace hv

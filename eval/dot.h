@@ -1,0 +1,25 @@
+// dot of native values: any rank, any types. Source: hlo_ops 3.13.
+#pragma once
+
+#include "base/result.h"
+#include "eval/domain.h"
+#include "hlo/module.h"
+#include "hlo/view.h"
+
+namespace hv {
+
+// How a dot's operands lie as batches of matrices: [batch, m, k] and [batch, k, n].
+struct DotGeometry {
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+  Piece lhs, rhs;  // from the operand to those matrices
+};
+DotGeometry GeometryOfDot(const Instruction& dot, const Shape& lhs, const Shape& rhs);
+
+// The operands as batches of matrices; `value` has `piece`'s operand shape. Elements of any width.
+Value ArrangeMatrices(const Value& value, const Piece& piece);
+
+// Operands are of the result's type or converted to it first, sums run in its compute type from zero
+// over ascending k, rounded to the result type once at the end; integers wrap; pred is OR of ANDs.
+Result<Value> NativeDot(const KernelCall& call, const Value& lhs, const Value& rhs);
+
+}  // namespace hv

@@ -1,0 +1,174 @@
+// Dispatch of one instruction on its kernel kind, the same for every domain.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "eval/domain.h"
+#include "eval/native_kernels.h"
+#include "eval/scalar_op.h"
+#include "hlo/view.h"
+
+namespace hv {
+namespace {
+
+// iota counts in 64 bits; the element type gets what convert makes of that.
+Value Iota(const KernelCall& call) {
+  const Shape& shape = *call.shape;
+  Value result = Value::NewNative(call.shape);
+  if (shape.element_count == 0) return result;
+  const auto d = static_cast<size_t>(call.instruction.Int(Attr::kIotaDimension, 0));
+  const int64_t extent = shape.dims[d];
+  const int64_t repeat = RowMajorStrides(shape.dims)[d];  // consecutive equal elements
+  std::vector<int64_t> counts(static_cast<size_t>(extent * repeat));
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] = static_cast<int64_t>(i) / repeat;
+  std::byte* out = result.MutableBytes().data();
+  const std::byte* in[1] = {reinterpret_cast<const std::byte*>(counts.data())};
+  ScalarOp::Convert(ElementType::kS64, shape.type)->Run(in, out, counts.size());
+  const size_t period = counts.size() * static_cast<size_t>(result.element_bytes());
+  for (size_t at = period; at < result.bytes().size(); at += period) {
+    std::memcpy(out + at, out, period);
+  }
+  return result;
+}
+
+Value ScalarU32(const KernelCall& call, int64_t number) {
+  Value result = Value::NewNative(call.shape);
+  result.MutableAs<uint32_t>()[0] = static_cast<uint32_t>(number);
+  return result;
+}
+
+Result<Value> Source(Domain& domain, const KernelCall& call, int64_t replica, int64_t partition) {
+  switch (call.instruction.opcode) {
+    case Opcode::kConstant:
+      if (call.instruction.literal->elided) {
+        return Unsupported("elided-constant", "the value of constant '" +
+                                                  std::string(call.instruction.name) +
+                                                  "' is elided ({...})");
+      }
+      return domain.Constant(*call.instruction.literal);
+    case Opcode::kIota: return Iota(call);
+    case Opcode::kReplicaId: return ScalarU32(call, replica);
+    case Opcode::kPartitionId: return ScalarU32(call, partition);
+    case Opcode::kAfterAll: return Value::Token(call.shape);
+    default: return NotImplemented(call);
+  }
+}
+
+// Start operands of dynamic-slice and dynamic-update-slice: scalars each, or one vector (old form).
+Result<std::vector<int64_t>> ControlStarts(const Domain& domain, const KernelCall& call,
+                                           std::span<const Value> starts) {
+  std::vector<int64_t> all;
+  for (const Value& start : starts) {
+    const std::optional<Value> concrete = domain.Concrete(start);
+    if (!concrete) return NotImplemented(call, "data-dependent index");
+    const std::vector<int64_t> integers = IntegersOf(*concrete);
+    all.insert(all.end(), integers.begin(), integers.end());
+  }
+  return all;
+}
+
+Result<Value> View(Domain& domain, const KernelCall& call, std::vector<Value> operands) {
+  std::vector<int64_t> starts;
+  const bool slice = call.instruction.opcode == Opcode::kDynamicSlice;
+  if (slice || call.instruction.opcode == Opcode::kDynamicUpdateSlice) {
+    const size_t data = slice ? 1 : 2;
+    HV_ASSIGN(starts, ControlStarts(domain, call, std::span(operands).subspan(data)));
+    const Shape& window = slice ? *call.shape : *operands[1].shape();
+    starts = ClampStarts(operands[0].shape()->dims, window.dims, starts);
+    operands.resize(data);
+  }
+  std::vector<const Shape*> shapes;
+  for (const Value& v : operands) shapes.push_back(v.shape());
+  const Pieces pieces = Definition(call.instruction).view(call.instruction, shapes, starts);
+  return domain.Move(call.shape, pieces, std::move(operands));
+}
+
+// Takes over the instruction's shape, layouts included.
+Value Reshaped(const Value& value, const Shape* shape) {
+  return value.IsDense() && value.shape() != shape ? value.WithShape(shape) : value;
+}
+
+Result<Value> Alias(Domain& domain, const KernelCall& call, std::vector<Value> operands) {
+  switch (call.instruction.opcode) {
+    case Opcode::kTuple:
+      return Value::Tuple(call.shape, std::move(operands));
+    case Opcode::kGetTupleElement:
+      return operands[0].elements()[static_cast<size_t>(call.instruction.Int(Attr::kIndex, 0))];
+    case Opcode::kCopyStart: {
+      const Shape* context = call.shape->elements[2];
+      Value zero = Value::NewNative(context);
+      std::memset(zero.MutableBytes().data(), 0, zero.bytes().size());
+      return Value::Tuple(call.shape, {operands[0], operands[0], std::move(zero)});
+    }
+    case Opcode::kCopyDone:
+      return operands[0].elements()[0];
+    default:
+      break;
+  }
+  const Value& value = operands[0];
+  if (!value.IsDense()) return value;
+  if (value.element_count() != call.shape->element_count) {
+    return NotImplemented(call, "operand and result differ in size");
+  }
+  // copy between element types converts, as XLA's evaluator does.
+  if (value.IsNative() && value.shape()->type != call.shape->type) {
+    const auto convert = ScalarOp::Convert(value.shape()->type, call.shape->type);
+    if (!convert) return NotImplemented(call);
+    Value result = Value::NewNative(call.shape);
+    const std::byte* in[1] = {value.bytes().data()};
+    convert->Run(in, result.MutableBytes().data(), static_cast<size_t>(value.element_count()));
+    return result;
+  }
+  static_cast<void>(domain);
+  return Reshaped(value, call.shape);
+}
+
+}  // namespace
+
+std::optional<Value> Domain::Concrete(const Value& value) const {
+  if (value.IsNative()) return value;
+  return std::nullopt;
+}
+
+Result<Value> Domain::Constant(const Literal& literal) { return Value::FromLiteral(literal); }
+
+Result<Value> EvaluateInstruction(Domain& domain, const KernelCall& call,
+                                  std::vector<Value> operands, int64_t replica,
+                                  int64_t partition) {
+  switch (Definition(call.instruction).kernel) {
+    case KernelKind::kSource: return Source(domain, call, replica, partition);
+    case KernelKind::kScalar: return domain.Scalar(call, std::move(operands));
+    case KernelKind::kView: return View(domain, call, std::move(operands));
+    case KernelKind::kAlias: return Alias(domain, call, std::move(operands));
+    case KernelKind::kGather: return domain.Gather(call, std::move(operands));
+    case KernelKind::kScatter: return domain.Scatter(call, std::move(operands));
+    case KernelKind::kReduce: return domain.Reduce(call, std::move(operands));
+    case KernelKind::kWindow: return domain.Window(call, std::move(operands));
+    case KernelKind::kContract: return domain.Contract(call, std::move(operands));
+    case KernelKind::kOpaque: return domain.Opaque(call, std::move(operands));
+    case KernelKind::kRegion:
+      if (call.instruction.opcode == Opcode::kMap) return domain.Map(call, std::move(operands));
+      break;
+    default: break;
+  }
+  return NotImplemented(call);
+}
+
+std::vector<int64_t> IntegersOf(const Value& value) {
+  HV_CHECK(value.IsNative(), "integers of a value that is not concrete");
+  const ElementType type = value.shape()->type;
+  std::vector<int64_t> out(static_cast<size_t>(value.element_count()));
+  const auto convert = ScalarOp::Convert(type, ElementType::kS64);
+  HV_CHECK(convert.has_value() && (IsInteger(type) || IsPred(type)), "integers of other types");
+  const std::byte* in[1] = {value.bytes().data()};
+  convert->Run(in, reinterpret_cast<std::byte*>(out.data()), out.size());
+  if (type == ElementType::kU64) {
+    for (int64_t& v : out) v = v < 0 ? std::numeric_limits<int64_t>::max() : v;
+  }
+  return out;
+}
+
+}  // namespace hv

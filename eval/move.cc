@@ -1,0 +1,166 @@
+// The block copy: the two digits that matter most run in a tight loop, the others as an odometer.
+#include "eval/move.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+
+namespace hv {
+namespace {
+
+struct Bytes16 {
+  uint64_t low, high;
+};
+
+constexpr int64_t kTile = 32;       // square tile of a transposition
+constexpr int64_t kMemcpyRun = 64;  // bytes from which a call to memcpy pays
+
+template <class T>
+void CopyRun(const T* in, T* out, int64_t count) {
+  if (count * static_cast<int64_t>(sizeof(T)) >= kMemcpyRun) {
+    std::memcpy(out, in, static_cast<size_t>(count) * sizeof(T));
+  } else {
+    for (int64_t i = 0; i < count; ++i) out[i] = in[i];
+  }
+}
+
+// out is written along `a` (its fast digit), in is read along `b`: by tiles that fit the cache.
+template <class T>
+void CopyTransposed(const T* in, T* out, const Digit& b, const Digit& a) {
+  for (int64_t b0 = 0; b0 < b.extent; b0 += kTile) {
+    const int64_t b1 = std::min(b.extent, b0 + kTile);
+    for (int64_t a0 = 0; a0 < a.extent; a0 += kTile) {
+      const int64_t a1 = std::min(a.extent, a0 + kTile);
+      for (int64_t i = b0; i < b1; ++i) {
+        const T* from = in + i * b.in_stride;
+        T* to = out + i * b.out_stride;
+        for (int64_t j = a0; j < a1; ++j) to[j * a.out_stride] = from[j * a.in_stride];
+      }
+    }
+  }
+}
+
+template <class T>
+void CopyTwo(const T* in, T* out, const Digit& outer, const Digit& inner) {
+  if (inner.out_stride == 1 && inner.in_stride == 1) {
+    for (int64_t i = 0; i < outer.extent; ++i) {
+      CopyRun(in + i * outer.in_stride, out + i * outer.out_stride, inner.extent);
+    }
+  } else if (inner.out_stride == 1 && inner.in_stride == 0) {
+    for (int64_t i = 0; i < outer.extent; ++i) {
+      std::fill_n(out + i * outer.out_stride, inner.extent, in[i * outer.in_stride]);
+    }
+  } else {
+    CopyTransposed(in, out, outer, inner);
+  }
+}
+
+// Runs the odometer over digits[0, n) and the two-digit kernel at each of its positions.
+template <class T>
+void CopyDigits(const T* in, T* out, std::span<const Digit> digits, const Digit& outer,
+                const Digit& inner) {
+  if (digits.empty()) return CopyTwo(in, out, outer, inner);
+  const Digit& d = digits.front();
+  for (int64_t i = 0; i < d.extent; ++i) {
+    CopyDigits(in + i * d.in_stride, out + i * d.out_stride, digits.subspan(1), outer, inner);
+  }
+}
+
+template <class T>
+void CopyTyped(const Piece& piece, const std::byte* in_bytes, std::byte* out_bytes) {
+  const T* in = reinterpret_cast<const T*>(in_bytes) + piece.in_base;
+  T* out = reinterpret_cast<T*>(out_bytes) + piece.out_base;
+  std::vector<Digit> rest = piece.digits;
+  Digit inner, outer;
+  inner.in_stride = inner.out_stride = 1;
+  if (!rest.empty()) {
+    inner = rest.back();
+    rest.pop_back();
+  }
+  if (!rest.empty()) {
+    // For a permuted copy, pair the digit that writes runs with the one that reads runs.
+    auto partner = std::prev(rest.end());
+    if (inner.in_stride != 1 && inner.in_stride != 0) {
+      const auto reads_runs = std::find_if(rest.begin(), rest.end(),
+                                           [](const Digit& d) { return d.in_stride == 1; });
+      if (reads_runs != rest.end()) partner = reads_runs;
+    }
+    outer = *partner;
+    rest.erase(partner);
+  }
+  CopyDigits<T>(in, out, rest, outer, inner);
+}
+
+// Can the storage of the first piece's operand become the result's?
+bool StartsWithReusable(const Shape* shape, const Pieces& pieces,
+                        const std::vector<Value>& operands) {
+  if (pieces.empty() || !IsIdentity(pieces[0], shape->element_count)) return false;
+  const Value& whole = operands[static_cast<size_t>(pieces[0].operand)];
+  if (whole.element_count() != shape->element_count) return false;
+  if (pieces.size() == 1) return true;
+  return whole.IsUnique() && std::none_of(pieces.begin() + 1, pieces.end(), [&](const Piece& p) {
+           return p.operand == pieces[0].operand;
+         });
+}
+
+}  // namespace
+
+void CopyPiece(const Piece& piece, const std::byte* in, std::byte* out, int width) {
+  switch (width) {
+    case 1: return CopyTyped<uint8_t>(piece, in, out);
+    case 2: return CopyTyped<uint16_t>(piece, in, out);
+    case 4: return CopyTyped<uint32_t>(piece, in, out);
+    case 8: return CopyTyped<uint64_t>(piece, in, out);
+    default: break;
+  }
+  HV_CHECK(width == 16, "no element has this width");
+  CopyTyped<Bytes16>(piece, in, out);
+}
+
+void FillPiece(const Piece& piece, const std::byte* element, std::byte* out, int width) {
+  Piece fill = piece;
+  fill.in_base = 0;
+  for (Digit& d : fill.digits) d.in_stride = 0;
+  CopyPiece(fill, element, out, width);
+}
+
+bool IsIdentity(const Piece& piece, int64_t count) {
+  if (piece.operand == Piece::kZeros || piece.in_base != 0 || piece.out_base != 0) return false;
+  if (piece.digits.empty()) return count == 1;
+  const Digit& d = piece.digits.front();
+  return piece.digits.size() == 1 && d.extent == count && d.in_stride == 1 && d.out_stride == 1;
+}
+
+Value NewLike(const Value& like, const Shape* shape) {
+  return like.IsNative() && HostBytes(shape->type) == like.element_bytes()
+             ? Value::NewNative(shape)
+             : Value::NewCode(shape, like.element_bytes());
+}
+
+Value MovePieces(const Shape* shape, const Pieces& pieces, std::vector<Value> operands) {
+  static constexpr std::byte kZero[16] = {};
+  Value result;
+  size_t first = 0;
+  if (StartsWithReusable(shape, pieces, operands)) {
+    Value& whole = operands[static_cast<size_t>(pieces[0].operand)];
+    result = std::exchange(whole, Value()).WithShape(shape);
+    if (pieces.size() == 1) return result;
+    first = 1;
+  } else {
+    result = operands.empty() ? Value::NewNative(shape) : NewLike(operands.front(), shape);
+  }
+  std::byte* out = result.MutableBytes().data();
+  const int width = result.element_bytes();
+  for (const Piece& piece : std::span(pieces).subspan(first)) {
+    if (piece.operand == Piece::kZeros) {
+      FillPiece(piece, kZero, out, width);
+    } else {
+      CopyPiece(piece, operands[static_cast<size_t>(piece.operand)].bytes().data(), out, width);
+    }
+  }
+  return result;
+}
+
+}  // namespace hv

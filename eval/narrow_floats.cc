@@ -1,0 +1,157 @@
+// bf16 and f16 by integer arithmetic that vectorises; the formats up to 8 bits by tables: 256 values to
+// widen, and to narrow 65536 patterns indexed by the upper half of the f32 with a sticky last bit,
+// which holds all a rounding to at most 5 significant bits can see.
+#include "eval/narrow_floats.h"
+
+#include <array>
+#include <bit>
+#include <limits>
+#include <memory>
+
+#include "eval/span_loops.h"
+#include "hlo/float_formats.h"
+
+namespace hv {
+namespace {
+
+float WidenBf16(uint16_t h) { return std::bit_cast<float>(static_cast<uint32_t>(h) << 16); }
+
+uint16_t NarrowBf16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+  return static_cast<uint16_t>(value != value ? bits >> 16 | 0x40 : rounded);
+}
+
+// Shifted into place the exponent is off by 112; the multiplication is exact, subnormals included.
+float WidenF16(uint16_t h) {
+  const uint32_t magnitude = (h & 0x7FFFu) << 13;
+  const float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
+  const uint32_t special = magnitude >= 0x0F800000u ? 0x7F800000u : 0u;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(scaled) | special | (h & 0x8000u) << 16);
+}
+
+uint16_t NarrowF16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t magnitude = bits & 0x7FFFFFFFu;
+  // Adding 0.5 rounds to multiples of 2^-24, the subnormals of f16.
+  const uint32_t subnormal =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000u;
+  const uint32_t normal = (magnitude + 0xC8000FFFu + (magnitude >> 13 & 1)) >> 13;
+  uint32_t half = magnitude < 0x38800000u ? subnormal : normal;
+  half = magnitude >= 0x47800000u ? 0x7C00u : half;
+  half = magnitude > 0x7F800000u ? 0x7E00u : half;
+  return static_cast<uint16_t>(half | (bits >> 16 & 0x8000u));
+}
+
+constexpr int kFirstByteType = static_cast<int>(ElementType::kF4E2M1FN);
+constexpr int kByteTypes = static_cast<int>(ElementType::kF8E8M0FNU) - kFirstByteType + 1;
+
+template <class Table>
+using ByteTypeTables = std::array<std::unique_ptr<const Table>, kByteTypes>;
+
+const float* WideningTable(ElementType type) {
+  using Table = std::array<float, 256>;
+  static ByteTypeTables<Table> tables;
+  auto& table = tables[static_cast<size_t>(static_cast<int>(type) - kFirstByteType)];
+  if (table == nullptr) {
+    auto made = std::make_unique<Table>();
+    for (uint32_t bits = 0; bits < 256; ++bits) (*made)[bits] = FloatFromBits(type, bits);
+    table = std::move(made);
+  }
+  return table->data();
+}
+
+const uint8_t* NarrowingTable(ElementType type) {
+  using Table = std::array<uint8_t, 65536>;
+  static ByteTypeTables<Table> tables;
+  auto& table = tables[static_cast<size_t>(static_cast<int>(type) - kFirstByteType)];
+  if (table == nullptr) {
+    auto made = std::make_unique<Table>();
+    for (uint32_t upper = 0; upper < 65536; ++upper) {
+      const float value = std::bit_cast<float>(upper << 16);
+      (*made)[upper] = static_cast<uint8_t>(BitsFromFloat(type, value));
+    }
+    table = std::move(made);
+  }
+  return table->data();
+}
+
+// All negative values of "fnuz" types lie below zero, and their NaN lies lowest.
+bool NanIsNegativeZero(ElementType type) {
+  return HasNan(type) && !HasInfinity(type) &&
+         BitsFromFloat(type, std::numeric_limits<float>::quiet_NaN()) == 0x80;
+}
+
+int32_t NarrowKey(uint32_t bits, uint32_t sign, bool fnuz) {
+  const auto magnitude = static_cast<int32_t>(bits & (sign - 1));
+  if ((bits & sign) == 0) return magnitude;
+  if (!fnuz) return ~magnitude;
+  return magnitude == 0 ? std::numeric_limits<int32_t>::min() : -magnitude;
+}
+
+template <class Bits, class Key>
+void WideKeys(const void* in, void* keys, size_t count) {
+  const auto* x = static_cast<const Bits*>(in);
+  auto* out = static_cast<Key*>(keys);
+  constexpr int kSignBit = static_cast<int>(sizeof(Key)) * 8 - 1;
+  span::ForEach(count, [=](size_t i) {
+    const Key key = static_cast<Key>(x[i]);
+    out[i] = static_cast<Key>(key ^ ((key >> kSignBit) & std::numeric_limits<Key>::max()));
+  });
+}
+
+}  // namespace
+
+void WidenFloats(ElementType type, const void* in, float* out, size_t count) {
+  const auto* half = static_cast<const uint16_t*>(in);
+  if (type == ElementType::kBF16) {
+    span::ForEach(count, [=](size_t i) { out[i] = WidenBf16(half[i]); });
+  } else if (type == ElementType::kF16) {
+    span::ForEach(count, [=](size_t i) { out[i] = WidenF16(half[i]); });
+  } else {
+    const float* table = WideningTable(type);
+    const auto* bytes = static_cast<const uint8_t*>(in);
+    for (size_t i = 0; i < count; ++i) out[i] = table[bytes[i]];
+  }
+}
+
+void NarrowFloats(ElementType type, const float* in, void* out, size_t count) {
+  auto* half = static_cast<uint16_t*>(out);
+  if (type == ElementType::kBF16) {
+    span::ForEach(count, [=](size_t i) { half[i] = NarrowBf16(in[i]); });
+  } else if (type == ElementType::kF16) {
+    span::ForEach(count, [=](size_t i) { half[i] = NarrowF16(in[i]); });
+  } else {
+    const uint8_t* table = NarrowingTable(type);
+    auto* bytes = static_cast<uint8_t*>(out);
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t bits = std::bit_cast<uint32_t>(in[i]);
+      bytes[i] = table[bits >> 16 | static_cast<uint32_t>((bits & 0xFFFF) != 0)];
+    }
+  }
+}
+
+void NarrowDoubles(ElementType type, const double* in, void* out, size_t count) {
+  const bool byte = HostBytes(type) == 1;
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t bits = BitsFromDouble(type, in[i]);
+    if (byte) static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(bits);
+    if (!byte) static_cast<uint16_t*>(out)[i] = static_cast<uint16_t>(bits);
+  }
+}
+
+void TotalOrderKeys(ElementType type, const void* in, void* keys, size_t count) {
+  if (type == ElementType::kF64) return WideKeys<uint64_t, int64_t>(in, keys, count);
+  if (type == ElementType::kF32) return WideKeys<uint32_t, int32_t>(in, keys, count);
+  const bool fnuz = NanIsNegativeZero(type);
+  // f8e8m0fnu has no sign; sub-byte types have theirs at their own top bit.
+  const uint32_t sign = type == ElementType::kF8E8M0FNU ? 256u : 1u << (BitWidth(type) - 1);
+  auto* out = static_cast<int32_t*>(keys);
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t bits = HostBytes(type) == 1 ? static_cast<const uint8_t*>(in)[i]
+                                               : static_cast<const uint16_t*>(in)[i];
+    out[i] = NarrowKey(bits, sign, fnuz);
+  }
+}
+
+}  // namespace hv

@@ -1,0 +1,75 @@
+// Ops with an evaluator of their own: one function each, chosen here. Source: hlo_ops 3.10 to 3.22.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "eval/native_kernels.h"
+
+namespace hv {
+namespace {
+
+// Sizes of dimensions are static here: shapes with dynamic ones are refused where they differ.
+Result<Value> GetDimensionSize(const KernelCall& call, const Value& operand) {
+  const int64_t d = call.instruction.Ints(Attr::kDimensions)[0];
+  Value result = Value::NewNative(call.shape);
+  result.MutableAs<int32_t>()[0] =
+      static_cast<int32_t>(operand.shape()->dims[static_cast<size_t>(d)]);
+  return result;
+}
+
+// The run-time sizes must be the static ones: then nothing happens.
+Result<Value> KeepSizes(const KernelCall& call, std::span<const Value> sizes,
+                        std::span<const int64_t> expected, const Value& operand) {
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    if (IntegersOf(sizes[k])[0] == expected[k]) continue;
+    return NotImplemented(call, "a size that differs from its bound");
+  }
+  return operand.WithShape(call.shape);
+}
+
+// Custom calls that only annotate, by target. Source: hlo_ops 3.22.
+constexpr std::array<std::string_view, 17> kIdentityTargets = {
+    "Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier", "ShardBarrierFrom",
+    "ShardBarrierTo", "SPMDFullToShardShape", "SPMDShardToFullShape",
+    "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape", "MoveToHost", "MoveToDevice",
+    "PinToDevice", "annotate_device_placement", "Pin", "Unpin", "LayoutConstraint",
+    "AssumeGatherIndicesInBound"};
+
+Result<Value> CustomCall(const KernelCall& call, std::vector<Value> operands) {
+  const std::string_view target = call.instruction.Text(Attr::kCustomCallTarget);
+  const bool annotation = std::find(kIdentityTargets.begin(), kIdentityTargets.end(), target) !=
+                          kIdentityTargets.end();
+  if (!annotation || operands.empty()) {
+    return NotImplemented(call, "target \"" + std::string(target) + "\"");
+  }
+  if (!SameShape(*operands[0].shape(), *call.shape)) {
+    return NotImplemented(call, "target \"" + std::string(target) +
+                                    "\" of a module that is not partitioned yet");
+  }
+  return operands[0].IsDense() ? operands[0].WithShape(call.shape) : operands[0];
+}
+
+}  // namespace
+
+Result<Value> NativeOpaque(const KernelCall& call, std::vector<Value> operands) {
+  const std::span<const Value> rest = std::span(operands).subspan(operands.empty() ? 0 : 1);
+  switch (call.instruction.opcode) {
+    case Opcode::kGetDimensionSize:
+      return GetDimensionSize(call, operands[0]);
+    case Opcode::kSetDimensionSize: {
+      const int64_t d = call.instruction.Ints(Attr::kDimensions)[0];
+      return KeepSizes(call, rest, call.shape->dims.subspan(static_cast<size_t>(d), 1),
+                       operands[0]);
+    }
+    case Opcode::kDynamicReshape:
+      return KeepSizes(call, rest, call.shape->dims, operands[0]);
+    case Opcode::kCustomCall:
+      return CustomCall(call, std::move(operands));
+    default:
+      return NotImplemented(call);
+  }
+}
+
+}  // namespace hv

@@ -1,0 +1,180 @@
+// Integer functions of HLO, total: what C++ leaves undefined (overflow, division by zero, wide shifts)
+// is defined here as HLO does. Each gets its operands and the width n of the type in bits. Arithmetic
+// runs in an unsigned type of at least 32 bits. Source: hlo_ops 2.4.
+#pragma once
+
+#include <bit>
+#include <limits>
+
+#include "eval/span_loops.h"
+
+namespace hv::span {
+
+template <class T>
+using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+template <class T>
+constexpr Wide<T> Widen(T x) { return static_cast<Wide<T>>(x); }
+// The n low bits as an unsigned number.
+template <class T>
+constexpr uint64_t LowBits(T x, int n) {
+  return static_cast<uint64_t>(x) & (~uint64_t{0} >> (64 - n));
+}
+
+struct IntAdd {
+  template <class T>
+  static T Apply(T x, T y, int) { return static_cast<T>(Widen(x) + Widen(y)); }
+};
+struct IntSubtract {
+  template <class T>
+  static T Apply(T x, T y, int) { return static_cast<T>(Widen(x) - Widen(y)); }
+};
+struct IntMultiply {
+  template <class T>
+  static T Apply(T x, T y, int) { return static_cast<T>(Widen(x) * Widen(y)); }
+};
+// x/0 is all ones; the least value divided by -1 is itself.
+struct IntDivide {
+  template <class T>
+  static T Apply(T x, T y, int n) {
+    if (y == 0) return static_cast<T>(-1);
+    if (std::is_signed_v<T> && y == static_cast<T>(-1)) return IntSubtract::Apply(T{0}, x, n);
+    return static_cast<T>(x / y);
+  }
+};
+struct IntRemainder {
+  template <class T>
+  static T Apply(T x, T y, int) {
+    if (y == 0) return x;
+    if (std::is_signed_v<T> && y == static_cast<T>(-1)) return 0;
+    return static_cast<T>(x % y);
+  }
+};
+struct IntMaximum {
+  template <class T>
+  static T Apply(T x, T y, int) { return x < y ? y : x; }
+};
+struct IntMinimum {
+  template <class T>
+  static T Apply(T x, T y, int) { return y < x ? y : x; }
+};
+struct IntAnd {
+  template <class T>
+  static T Apply(T x, T y, int) { return static_cast<T>(x & y); }
+};
+struct IntOr {
+  template <class T>
+  static T Apply(T x, T y, int) { return static_cast<T>(x | y); }
+};
+struct IntXor {
+  template <class T>
+  static T Apply(T x, T y, int) { return static_cast<T>(x ^ y); }
+};
+// The amount counts as an unsigned n-bit number; n and more shifts everything out.
+struct IntShiftLeft {
+  template <class T>
+  static T Apply(T x, T y, int n) {
+    const uint64_t amount = LowBits(y, n);
+    return amount < static_cast<uint64_t>(n) ? static_cast<T>(Widen(x) << amount) : T{0};
+  }
+};
+struct IntShiftRightLogical {
+  template <class T>
+  static T Apply(T x, T y, int n) {
+    const uint64_t amount = LowBits(y, n);
+    return amount < static_cast<uint64_t>(n) ? static_cast<T>(LowBits(x, n) >> amount) : T{0};
+  }
+};
+struct IntShiftRightArithmetic {
+  template <class T>
+  static T Apply(T x, T y, int n) {
+    const auto signed_x = WrapToWidth(static_cast<std::make_signed_t<T>>(x), n);
+    const uint64_t amount = std::min(LowBits(y, n), static_cast<uint64_t>(n - 1));
+    return static_cast<T>(signed_x >> amount);
+  }
+};
+// Modulo 2^n by squaring; a negative exponent leaves 1 for base 1, else 0.
+struct IntPower {
+  template <class T>
+  static T Apply(T base, T exponent, int) {
+    if (std::is_signed_v<T> && exponent < 0) return base == 1 ? T{1} : T{0};
+    Wide<T> result = 1, square = Widen(base);
+    for (uint64_t e = static_cast<uint64_t>(exponent); e != 0; e >>= 1) {
+      if ((e & 1) != 0) result *= square;
+      square *= square;
+    }
+    return static_cast<T>(result);
+  }
+};
+// Bits n..2n-1 of the exact product.
+struct IntMulhi {
+  template <class T>
+  static T Apply(T x, T y, int n) {
+    using Product = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+    return static_cast<T>(static_cast<Product>(x) * static_cast<Product>(y) >> n);
+  }
+};
+struct IntClamp {
+  template <class T>
+  static T Apply(T low, T x, T high) {
+    return IntMinimum::Apply(high, IntMaximum::Apply(x, low, 0), 0);
+  }
+};
+
+struct IntAbs {
+  template <class T>
+  static T Apply(T x, int n) { return x < 0 ? IntSubtract::Apply(T{0}, x, n) : x; }
+};
+struct IntNegate {
+  template <class T>
+  static T Apply(T x, int n) { return IntSubtract::Apply(T{0}, x, n); }
+};
+struct IntNot {
+  template <class T>
+  static T Apply(T x, int) { return static_cast<T>(~x); }
+};
+struct IntSign {
+  template <class T>
+  static T Apply(T x, int) { return static_cast<T>((x > 0) - (x < 0)); }
+};
+struct IntPopcnt {
+  template <class T>
+  static T Apply(T x, int n) { return static_cast<T>(std::popcount(LowBits(x, n))); }
+};
+struct IntCountLeadingZeros {
+  template <class T>
+  static T Apply(T x, int n) {
+    return static_cast<T>(std::countl_zero(LowBits(x, n)) - (64 - n));
+  }
+};
+
+// ScalarFn -> loop for one integer type.
+template <class T>
+SpanKernel FindInteger(ScalarFn fn) {
+  switch (fn) {
+    case ScalarFn::kAdd: return IntBinary<IntAdd, T>;
+    case ScalarFn::kSubtract: return IntBinary<IntSubtract, T>;
+    case ScalarFn::kMultiply: return IntBinary<IntMultiply, T>;
+    case ScalarFn::kDivide: return IntBinary<IntDivide, T>;
+    case ScalarFn::kRemainder: return IntBinary<IntRemainder, T>;
+    case ScalarFn::kMaximum: return IntBinary<IntMaximum, T>;
+    case ScalarFn::kMinimum: return IntBinary<IntMinimum, T>;
+    case ScalarFn::kAnd: return IntBinary<IntAnd, T>;
+    case ScalarFn::kOr: return IntBinary<IntOr, T>;
+    case ScalarFn::kXor: return IntBinary<IntXor, T>;
+    case ScalarFn::kShiftLeft: return IntBinary<IntShiftLeft, T>;
+    case ScalarFn::kShiftRightLogical: return IntBinary<IntShiftRightLogical, T>;
+    case ScalarFn::kShiftRightArithmetic: return IntBinary<IntShiftRightArithmetic, T>;
+    case ScalarFn::kPower: return IntBinary<IntPower, T>;
+    case ScalarFn::kMulhi: return IntBinary<IntMulhi, T>;
+    case ScalarFn::kClamp: return Ternary<IntClamp, T>;
+    case ScalarFn::kAbs: return IntUnary<IntAbs, T>;
+    case ScalarFn::kNegate: return IntUnary<IntNegate, T>;
+    case ScalarFn::kNot: return IntUnary<IntNot, T>;
+    case ScalarFn::kSign: return IntUnary<IntSign, T>;
+    case ScalarFn::kPopcnt: return IntUnary<IntPopcnt, T>;
+    case ScalarFn::kCountLeadingZeros: return IntUnary<IntCountLeadingZeros, T>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace hv::span

@@ -1,0 +1,100 @@
+// The loops behind every span kernel: one, two or three operands of one C++ type, a result of the same
+// or another. Outputs may be an input of the same width, never partly overlap one.
+#pragma once
+
+#include <type_traits>
+
+#include "eval/span_kernel.h"
+
+// The loops may run on exactly aliased spans, which is no dependence between iterations.
+#if defined(__clang__)
+#define HV_INDEPENDENT_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define HV_INDEPENDENT_LOOP _Pragma("GCC ivdep")
+#endif
+
+namespace hv::span {
+
+// Calls f(i) for each element. `F` is a lambda of the kernels below.
+template <class F>
+inline void ForEach(size_t count, F f) {
+  HV_INDEPENDENT_LOOP
+  for (size_t i = 0; i < count; ++i) f(i);
+}
+
+template <class T>
+const T* In(const SpanArgs& a, int operand) {
+  return static_cast<const T*>(a.in[operand]);
+}
+
+// Fn::Apply(x) -> Out.
+template <class Fn, class T, class Out = T>
+void Unary(const SpanArgs& a) {
+  const T* x = In<T>(a, 0);
+  Out* out = static_cast<Out*>(a.out);
+  ForEach(a.count, [=](size_t i) { out[i] = Fn::Apply(x[i]); });
+}
+
+template <class Fn, class T, class Out = T>
+void Binary(const SpanArgs& a) {
+  const T* x = In<T>(a, 0);
+  const T* y = In<T>(a, 1);
+  Out* out = static_cast<Out*>(a.out);
+  ForEach(a.count, [=](size_t i) { out[i] = Fn::Apply(x[i], y[i]); });
+}
+
+template <class Fn, class T>
+void Ternary(const SpanArgs& a) {
+  const T* x = In<T>(a, 0);
+  const T* y = In<T>(a, 1);
+  const T* z = In<T>(a, 2);
+  T* out = static_cast<T*>(a.out);
+  ForEach(a.count, [=](size_t i) { out[i] = Fn::Apply(x[i], y[i], z[i]); });
+}
+
+// Keeps the low `width` bits of an integer, sign- or zero-extended.
+template <class T>
+constexpr T WrapToWidth(T value, int width) {
+  const int unused = static_cast<int>(sizeof(T)) * 8 - width;
+  using U = std::make_unsigned_t<T>;
+  const auto shifted = static_cast<T>(static_cast<U>(static_cast<uint64_t>(value) << unused));
+  return static_cast<T>(shifted >> unused);
+}
+
+// Integer functions also get the width in bits. Full-width types fold it to a constant.
+template <class Fn, class T>
+void IntUnary(const SpanArgs& a) {
+  constexpr int kFull = static_cast<int>(sizeof(T)) * 8;
+  const T* x = In<T>(a, 0);
+  T* out = static_cast<T*>(a.out);
+  if (sizeof(T) == 1 && a.width != kFull) {
+    const int w = a.width;
+    ForEach(a.count, [=](size_t i) { out[i] = WrapToWidth(Fn::Apply(x[i], w), w); });
+  } else {
+    ForEach(a.count, [=](size_t i) { out[i] = Fn::Apply(x[i], kFull); });
+  }
+}
+
+template <class Fn, class T>
+void IntBinary(const SpanArgs& a) {
+  constexpr int kFull = static_cast<int>(sizeof(T)) * 8;
+  const T* x = In<T>(a, 0);
+  const T* y = In<T>(a, 1);
+  T* out = static_cast<T*>(a.out);
+  if (sizeof(T) == 1 && a.width != kFull) {
+    const int w = a.width;
+    ForEach(a.count, [=](size_t i) { out[i] = WrapToWidth(Fn::Apply(x[i], y[i], w), w); });
+  } else {
+    ForEach(a.count, [=](size_t i) { out[i] = Fn::Apply(x[i], y[i], kFull); });
+  }
+}
+
+// Comparisons by C++ operators: IEEE on floats (NE alone is true for NaN).
+struct Equal { template <class T> static bool Apply(T x, T y) { return x == y; } };
+struct NotEqual { template <class T> static bool Apply(T x, T y) { return x != y; } };
+struct Less { template <class T> static bool Apply(T x, T y) { return x < y; } };
+struct LessEqual { template <class T> static bool Apply(T x, T y) { return x <= y; } };
+struct Greater { template <class T> static bool Apply(T x, T y) { return x > y; } };
+struct GreaterEqual { template <class T> static bool Apply(T x, T y) { return x >= y; } };
+
+}  // namespace hv::span
