@@ -42,6 +42,9 @@ struct DeviceList {
   int64_t maximal_device = 0;                      // kMaximalMesh
 };
 
+// The most ids a list may expand to; the parser refuses longer ones.
+inline constexpr int64_t kMaxDeviceIds = int64_t{1} << 24;
+
 using Groups = std::vector<std::vector<int64_t>>;
 
 // The groups as listed ids, in order; empty for kEmpty.

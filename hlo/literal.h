@@ -34,7 +34,7 @@ int64_t IntegerAt(const Literal& literal, int64_t index);
 double RealAt(const Literal& literal, int64_t index);
 std::complex<double> ComplexAt(const Literal& literal, int64_t index);
 
-// The literal as HLO prints it after `constant(`: "-7", "{1,2,3}", "{ { 1, 2 }, { 3, 4 } }", "{...}".
+// The literal as HLO prints it after `constant(`: "-7", "{1, 2, 3}", "{ { 1, 2 }, { 3, 4 } }", "{...}".
 void AppendLiteral(const Literal& literal, std::string* out);
 std::string ToString(const Literal& literal);
 

@@ -55,8 +55,8 @@ struct Instruction {
     return a == nullptr ? absent : a->text;
   }
   // The list stored under `key` (int64_t for kInts, SliceDim, PaddingDim, WindowDim, SourceTarget,
-  // DictionaryEntry, ComputationIndex, InstructionIndex, std::span<const int64_t> for kIntLists);
-  // empty if absent.
+  // DictionaryEntry, ComputationIndex, InstructionIndex, std::span<const int64_t> for kIntLists,
+  // bool for kBools, const Shape* for kShapes, std::string_view for kWordsAnyCase); empty if absent.
   template <class T>
   std::span<const T> List(Attr key) const {
     const Attribute* a = Find(key);
@@ -105,6 +105,9 @@ struct Module {
   std::optional<int64_t> replica_count;   // as stated in the header
   std::optional<int64_t> num_partitions;
   std::vector<HeaderAttribute> header;    // the others, in the order written
+  // entry_computation_layout, if the header states it (also kept in `header` as written).
+  std::vector<const Shape*> entry_parameter_layouts;
+  const Shape* entry_result_layout = nullptr;
   std::string_view stack_frames;          // the FileNames .. StackFrames tables, as written
 
   const Computation& Entry() const { return computations[static_cast<size_t>(entry)]; }
@@ -137,6 +140,8 @@ class InstructionBuilder {
   Instruction Build();
 
  private:
+  void Put(Attribute attribute);  // replaces one of the same key
+
   Module* module_;
   Instruction instruction_;
   std::vector<Attribute> attributes_;

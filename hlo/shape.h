@@ -45,6 +45,9 @@ bool SameDims(const Shape& a, const Shape& b);
 // Is `minor_to_major` absent or {n-1,...,0}?
 bool HasDefaultLayout(const Shape& shape);
 
+// SameShape, and the same layouts (an absent one is the default).
+bool SameShapeAndLayout(const Shape& a, const Shape& b);
+
 // "f32[2,3]{1,0}"; tuples "(f32[], s32[2]{0})". Without layouts if `with_layout` is false.
 std::string ToString(const Shape& shape, bool with_layout = true);
 void AppendShape(const Shape& shape, bool with_layout, std::string* out);

@@ -1,0 +1,19 @@
+// C escapes as HLO strings use them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hv {
+
+// \n \r \t \" \' \\, and octal for other bytes that are not printable ASCII.
+void AppendEscaped(std::string_view text, std::string* out);
+std::string EscapeText(std::string_view text);
+
+// Reverses any C escape (octal, hex, \u too); false if one is malformed.
+bool Unescape(std::string_view text, std::string* out);
+
+// Is `text` one balanced {...}, braces in "..." not counted? Such values are printed without quotes.
+bool IsJsonDict(std::string_view text);
+
+}  // namespace hv

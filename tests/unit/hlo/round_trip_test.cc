@@ -1,0 +1,65 @@
+// Every HLO file of the test data parses, prints, and parses back to the same module.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "hlo/parser.h"
+#include "hlo/printer.h"
+
+namespace hv {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// .hlo files, and those .txt files of dump folders that hold HLO.
+std::vector<fs::path> HloFiles() {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(HV_TEST_DATA)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".hlo" ||
+        (extension == ".txt" && ReadFile(entry.path()).substr(0, 9) == "HloModule")) {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Cases marked invalid may be refused by the parser already.
+bool MayBeRefused(const fs::path& file) {
+  const std::string text = ReadFile(file.parent_path() / "case.json");
+  return text.find("\"expected\": \"invalid\"") != std::string::npos;
+}
+
+TEST(RoundTripTest, EveryFileOfTheTestData) {
+  const std::vector<fs::path> files = HloFiles();
+  EXPECT_GT(files.size(), 1000u);
+  for (const fs::path& file : files) {
+    SCOPED_TRACE(file.string());
+    auto module = ParseModule(file.filename().string(), ReadFile(file));
+    if (!module) {
+      EXPECT_TRUE(MayBeRefused(file)) << FormatError(module.error());
+      continue;
+    }
+    const std::string printed = PrintModule(*module);
+    auto again = ParseModule("printed", printed);
+    ASSERT_TRUE(again) << FormatError(again.error());
+    std::string why;
+    EXPECT_TRUE(SameModule(*module, *again, &why)) << why;
+    EXPECT_EQ(PrintModule(*again), printed);
+  }
+}
+
+}  // namespace
+}  // namespace hv
