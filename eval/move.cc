@@ -133,6 +133,15 @@ bool IsIdentity(const Piece& piece, int64_t count) {
   return piece.digits.size() == 1 && d.extent == count && d.in_stride == 1 && d.out_stride == 1;
 }
 
+Value Owned(Value value) {
+  if (value.IsUnique()) return value;
+  Value copy = NewLike(value, value.shape());
+  if (!value.bytes().empty()) {
+    std::memcpy(copy.MutableBytes().data(), value.bytes().data(), value.bytes().size());
+  }
+  return copy;
+}
+
 Value NewLike(const Value& like, const Shape* shape) {
   return like.IsNative() && HostBytes(shape->type) == like.element_bytes()
              ? Value::NewNative(shape)

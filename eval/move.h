@@ -23,6 +23,9 @@ bool IsIdentity(const Piece& piece, int64_t count);
 // place when its handle is the only one. Zeros are all-zero bytes.
 Value MovePieces(const Shape* shape, const Pieces& pieces, std::vector<Value> operands);
 
+// A value that may be written to: the handle itself if it is the only one, else a copy of the storage.
+Value Owned(Value value);
+
 // An uninitialised dense value with the encoding and element width of `like`.
 Value NewLike(const Value& like, const Shape* shape);
 

@@ -19,6 +19,9 @@ Result<Value> NativeWindow(const KernelCall& call, std::vector<Value> operands);
 Result<Value> NativeContract(const KernelCall& call, std::vector<Value> operands);
 Result<Value> NativeOpaque(const KernelCall& call, std::vector<Value> operands);
 
+// Is it a custom call that only annotates its operand? Then NativeOpaque passes any value through.
+bool IsAnnotation(const Instruction& instruction);
+
 // kUnsupported, naming the instruction's op.
 tl::unexpected<Error> NotImplemented(const KernelCall& call, std::string_view why = {});
 

@@ -39,9 +39,7 @@ constexpr std::array<std::string_view, 17> kIdentityTargets = {
 
 Result<Value> CustomCall(const KernelCall& call, std::vector<Value> operands) {
   const std::string_view target = call.instruction.Text(Attr::kCustomCallTarget);
-  const bool annotation = std::find(kIdentityTargets.begin(), kIdentityTargets.end(), target) !=
-                          kIdentityTargets.end();
-  if (!annotation || operands.empty()) {
+  if (!IsAnnotation(call.instruction) || operands.empty()) {
     return NotImplemented(call, "target \"" + std::string(target) + "\"");
   }
   if (!SameShape(*operands[0].shape(), *call.shape)) {
@@ -52,6 +50,13 @@ Result<Value> CustomCall(const KernelCall& call, std::vector<Value> operands) {
 }
 
 }  // namespace
+
+bool IsAnnotation(const Instruction& instruction) {
+  const std::string_view target = instruction.Text(Attr::kCustomCallTarget);
+  return instruction.opcode == Opcode::kCustomCall &&
+         std::find(kIdentityTargets.begin(), kIdentityTargets.end(), target) !=
+             kIdentityTargets.end();
+}
 
 Result<Value> NativeOpaque(const KernelCall& call, std::vector<Value> operands) {
   const std::span<const Value> rest = std::span(operands).subspan(operands.empty() ? 0 : 1);

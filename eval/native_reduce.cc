@@ -24,16 +24,6 @@ bool IsFloatSum(const Module& module, ComputationIndex computation, ElementType 
   return reducer.fn == ScalarFn::kAdd && reducer.element == type;
 }
 
-// A value that may be written to: the handle itself if it is the only one, else a copy.
-Value Owned(Value value) {
-  if (value.IsUnique()) return value;
-  Value copy = NewLike(value, value.shape());
-  if (!value.bytes().empty()) {
-    std::memcpy(copy.MutableBytes().data(), value.bytes().data(), value.bytes().size());
-  }
-  return copy;
-}
-
 // ((v0 op v1) op v2) .. of narrow floats in f32, rounded once.
 Value FoldWide(ScalarFn fn, const std::vector<Value>& values, Value result) {
   const ElementType type = result.shape()->type;

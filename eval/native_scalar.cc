@@ -4,24 +4,13 @@
 #include <utility>
 
 #include "eval/convert.h"
-#include "eval/move.h"
+#include "eval/elementwise_call.h"
 #include "eval/native_kernels.h"
 #include "eval/scalar_op.h"
 #include "eval/scalar_program.h"
 
 namespace hv {
 namespace {
-
-// A scalar spread over `shape`'s dimensions (bounds of clamp may be scalars).
-Value Spread(const Value& scalar, const Shape* shape) {
-  Value result = NewLike(scalar, shape);
-  Piece all;
-  if (shape->element_count > 1) all.digits.push_back({shape->element_count, 0, 1});
-  if (shape->element_count > 0) {
-    CopyPiece(all, scalar.bytes().data(), result.MutableBytes().data(), scalar.element_bytes());
-  }
-  return result;
-}
 
 // Float operands of another precision than the op's are converted first: verifiers let them pass.
 Status UnifyFloats(const KernelCall& call, ScalarFn fn, std::vector<Value>* operands) {

@@ -1,0 +1,181 @@
+// Codes in F_p x F_p. Numbers are lifted exactly (finite floats are dyadic rationals); free operations
+// are sums of pseudo-random images, marked as open in spare bits until another op reads them.
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "eval/code_algebra.h"
+#include "eval/field.h"
+#include "eval/keyed_hash.h"
+
+namespace hv {
+namespace {
+
+constexpr int kTagShift = 61;
+
+// A pair as stored: which free operation is open (0: none) stands in the top bits of the first word.
+struct Stored {
+  uint64_t a, b;
+};
+
+uint64_t TagOf(ScalarFn fn) {
+  switch (fn) {
+    case ScalarFn::kMaximum: return 1;
+    case ScalarFn::kMinimum: return 2;
+    case ScalarFn::kAnd: return 3;
+    case ScalarFn::kOr: return 4;
+    default: return 5;  // xor
+  }
+}
+
+class FieldAlgebra : public CodeAlgebra {
+ public:
+  explicit FieldAlgebra(uint64_t seed) : seed_(seed), imaginary_(Random(KeyedHash(seed).Add(1))) {}
+
+  std::string_view name() const override { return "F_p"; }
+  int code_bytes() const override { return sizeof(Stored); }
+
+  void Encode(std::array<uint64_t, 2> words, std::byte* code) const override {
+    Put(code, 0, {Fp::Of(words[0]), Fp::Of(words[1])});
+  }
+  std::array<uint64_t, 2> Decode(const std::byte* code) const override {
+    const FpPair pair = Closed(code, 0);
+    return {pair.a.number(), pair.b.number()};
+  }
+
+  void Lift(ElementType type, const std::byte* native, size_t count,
+            std::byte* codes) const override {
+    for (size_t i = 0; i < count; ++i) {
+      const NativeNumber n = NumberAt(type, native, i);
+      if (n.kind == NativeNumber::Kind::kInteger) {
+        const Fp number = n.is_unsigned ? Fp::Of(static_cast<uint64_t>(n.integer))
+                                        : Fp::OfSigned(n.integer);
+        Put(codes, i, {number, number});
+      } else {
+        Put(codes, i, Real(n.real) + imaginary_ * Real(n.imaginary));
+      }
+    }
+  }
+
+  void Ring(ScalarFn fn, const std::byte* x, const std::byte* y, std::byte* out,
+            size_t count) const override {
+    for (size_t i = 0; i < count; ++i) {
+      const FpPair a = Closed(x, i);
+      if (fn == ScalarFn::kNegate) {
+        Put(out, i, -a);
+        continue;
+      }
+      const FpPair b = Closed(y, i);
+      Put(out, i, fn == ScalarFn::kAdd ? a + b : fn == ScalarFn::kSubtract ? a - b : a * b);
+    }
+  }
+
+  void MultiplyAdd(const std::byte* factor, const std::byte* row, std::byte* sums,
+                   size_t count) const override {
+    const FpPair f = Closed(factor, 0);
+    for (size_t i = 0; i < count; ++i) Put(sums, i, Closed(sums, i) + f * Closed(row, i));
+  }
+
+  bool DivideByNative(ElementType type, const std::byte* x, const std::byte* divisor,
+                      std::byte* out, size_t count) const override {
+    for (size_t i = 0; i < count; ++i) {
+      const NativeNumber n = NumberAt(type, divisor, i);
+      if (n.kind != NativeNumber::Kind::kReal || !std::isfinite(n.real) || n.real == 0) return false;
+      const FpPair d = Real(n.real);
+      Put(out, i, Closed(x, i) * FpPair{d.a.Inverse(), d.b.Inverse()});
+    }
+    return true;
+  }
+
+  // Empty is the open operation with sum zero; one operand alone stays what it is.
+  void Free(ScalarFn fn, const std::byte* x, const std::byte* y, std::byte* out,
+            size_t count) const override {
+    const uint64_t tag = TagOf(fn);
+    for (size_t i = 0; i < count; ++i) {
+      const Stored a = Load(x, i), b = Load(y, i);
+      if (IsEmpty(a, tag)) {
+        Store(out, i, b);
+      } else if (IsEmpty(b, tag)) {
+        Store(out, i, a);
+      } else {
+        Put(out, i, Opened(a, tag) + Opened(b, tag), tag);
+      }
+    }
+  }
+  void Empty(ScalarFn fn, std::byte* out, size_t count) const override {
+    for (size_t i = 0; i < count; ++i) Put(out, i, {}, TagOf(fn));
+  }
+
+  void Function(FunctionKey key, std::span<const std::byte* const> in, std::byte* out,
+                size_t count) const override {
+    for (size_t i = 0; i < count; ++i) {
+      KeyedHash hash(seed_);
+      hash.Add(key[0]).Add(key[1]);
+      for (const std::byte* operand : in) {
+        const Stored code = Load(operand, i);
+        hash.Add(code.a).Add(code.b);
+      }
+      Put(out, i, Random(hash));
+    }
+  }
+  bool IntegersWrap() const override { return false; }
+  void Finish(ElementType, const std::byte* in, std::byte* out, size_t count) const override {
+    for (size_t i = 0; i < count; ++i) Put(out, i, Closed(in, i));
+  }
+
+ private:
+  static Stored Load(const std::byte* codes, size_t i) {
+    Stored s;
+    std::memcpy(&s, codes + i * sizeof(Stored), sizeof(Stored));
+    return s;
+  }
+  static void Store(std::byte* codes, size_t i, Stored s) {
+    std::memcpy(codes + i * sizeof(Stored), &s, sizeof(Stored));
+  }
+  static void Put(std::byte* codes, size_t i, FpPair pair, uint64_t tag = 0) {
+    Store(codes, i, {pair.a.number() | tag << kTagShift, pair.b.number()});
+  }
+  static FpPair PairOf(Stored s) { return {Fp::Of(s.a & Fp::kPrime), Fp::Of(s.b)}; }
+  static bool IsEmpty(Stored s, uint64_t tag) { return s.a == tag << kTagShift && s.b == 0; }
+  static FpPair Random(const KeyedHash& hash) {
+    return {Fp::Of(hash.First()), Fp::Of(hash.Second())};
+  }
+
+  // The code as an element of the ring: an open operation becomes a value of its own.
+  FpPair Closed(const std::byte* codes, size_t i) const { return Closed(Load(codes, i)); }
+  FpPair Closed(Stored s) const {
+    const uint64_t tag = s.a >> kTagShift;
+    if (tag == 0) return PairOf(s);
+    return Random(KeyedHash(seed_).Add(2).Add(tag).Add(s.a).Add(s.b));
+  }
+  // The code as an operand of the free operation `tag`: its sum if that is what is open.
+  FpPair Opened(Stored s, uint64_t tag) const {
+    if (s.a >> kTagShift == tag) return PairOf(s);
+    const FpPair closed = Closed(s);
+    return Random(KeyedHash(seed_).Add(3).Add(tag).Add(closed.a.number()).Add(closed.b.number()));
+  }
+
+  // Finite doubles are integers times powers of two; others are opaque leaves.
+  FpPair Real(double value) const {
+    if (!std::isfinite(value)) {
+      const uint64_t kind = std::isnan(value) ? 0 : value > 0 ? 1 : 2;
+      return Random(KeyedHash(seed_).Add(4).Add(kind));
+    }
+    int exponent = 0;
+    const double fraction = std::frexp(value, &exponent);
+    const Fp number = Fp::OfSigned(static_cast<int64_t>(std::ldexp(fraction, 53))) *
+                      Fp::PowerOfTwo(exponent - 53);
+    return {number, number};
+  }
+
+  uint64_t seed_;
+  FpPair imaginary_;  // stands for i
+};
+
+}  // namespace
+
+std::unique_ptr<CodeAlgebra> MakeFieldAlgebra(uint64_t seed) {
+  return std::make_unique<FieldAlgebra>(seed);
+}
+
+}  // namespace hv

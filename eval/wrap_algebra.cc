@@ -1,0 +1,111 @@
+// Codes in Z/2^64, of which every Z/2^w is an image: exact for + - * of integers. Functions and free
+// operations read integers modulo 2^w; what is not an integer is an opaque leaf.
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "eval/code_algebra.h"
+#include "eval/keyed_hash.h"
+
+namespace hv {
+namespace {
+
+class WrapAlgebra : public CodeAlgebra {
+ public:
+  explicit WrapAlgebra(uint64_t seed) : seed_(seed) {}
+
+  std::string_view name() const override { return "Z/2^64"; }
+  int code_bytes() const override { return sizeof(uint64_t); }
+
+  void Encode(std::array<uint64_t, 2> words, std::byte* code) const override {
+    Put(code, 0, words[0]);
+  }
+  std::array<uint64_t, 2> Decode(const std::byte* code) const override { return {At(code, 0), 0}; }
+
+  void Lift(ElementType type, const std::byte* native, size_t count,
+            std::byte* codes) const override {
+    for (size_t i = 0; i < count; ++i) {
+      const NativeNumber n = NumberAt(type, native, i);
+      const bool integer =
+          n.kind == NativeNumber::Kind::kInteger ||
+          (n.imaginary == 0 && std::trunc(n.real) == n.real && std::fabs(n.real) < 0x1p63);
+      if (n.kind == NativeNumber::Kind::kInteger) {
+        Put(codes, i, static_cast<uint64_t>(n.integer));
+      } else if (integer) {
+        Put(codes, i, static_cast<uint64_t>(static_cast<int64_t>(n.real)));
+      } else {
+        Put(codes, i, KeyedHash(seed_).Add(1).Add(std::bit_cast<uint64_t>(n.real))
+                          .Add(std::bit_cast<uint64_t>(n.imaginary)).First());
+      }
+    }
+  }
+
+  void Ring(ScalarFn fn, const std::byte* x, const std::byte* y, std::byte* out,
+            size_t count) const override {
+    for (size_t i = 0; i < count; ++i) {
+      const uint64_t a = At(x, i);
+      const uint64_t b = fn == ScalarFn::kNegate ? 0 : At(y, i);
+      Put(out, i, fn == ScalarFn::kAdd        ? a + b
+                  : fn == ScalarFn::kSubtract ? a - b
+                  : fn == ScalarFn::kNegate   ? uint64_t{0} - a
+                                              : a * b);
+    }
+  }
+  void MultiplyAdd(const std::byte* factor, const std::byte* row, std::byte* sums,
+                   size_t count) const override {
+    const uint64_t f = At(factor, 0);
+    for (size_t i = 0; i < count; ++i) Put(sums, i, At(sums, i) + f * At(row, i));
+  }
+  bool DivideByNative(ElementType, const std::byte*, const std::byte*, std::byte*,
+                      size_t) const override {
+    return false;  // 2 has no inverse
+  }
+
+  void Free(ScalarFn fn, const std::byte* x, const std::byte* y, std::byte* out,
+            size_t count) const override {
+    const auto image = [&](uint64_t code) {
+      return KeyedHash(seed_).Add(2).Add(static_cast<uint64_t>(fn)).Add(code).First();
+    };
+    for (size_t i = 0; i < count; ++i) Put(out, i, image(At(x, i)) + image(At(y, i)));
+  }
+  void Empty(ScalarFn fn, std::byte* out, size_t count) const override {
+    const uint64_t code = KeyedHash(seed_).Add(3).Add(static_cast<uint64_t>(fn)).First();
+    for (size_t i = 0; i < count; ++i) Put(out, i, code);
+  }
+
+  void Function(FunctionKey key, std::span<const std::byte* const> in, std::byte* out,
+                size_t count) const override {
+    for (size_t i = 0; i < count; ++i) {
+      KeyedHash hash(seed_);
+      hash.Add(4).Add(key[0]).Add(key[1]);
+      for (const std::byte* operand : in) hash.Add(At(operand, i));
+      Put(out, i, hash.First());
+    }
+  }
+  bool IntegersWrap() const override { return true; }
+  void Finish(ElementType type, const std::byte* in, std::byte* out, size_t count) const override {
+    const int width = IsInteger(type) ? BitWidth(type) : 64;
+    const uint64_t mask = ~uint64_t{0} >> (64 - width);
+    for (size_t i = 0; i < count; ++i) Put(out, i, At(in, i) & mask);
+  }
+
+ private:
+  static uint64_t At(const std::byte* codes, size_t i) {
+    uint64_t code;
+    std::memcpy(&code, codes + i * sizeof(code), sizeof(code));
+    return code;
+  }
+  static void Put(std::byte* codes, size_t i, uint64_t code) {
+    std::memcpy(codes + i * sizeof(code), &code, sizeof(code));
+  }
+
+  uint64_t seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<CodeAlgebra> MakeWrapAlgebra(uint64_t seed) {
+  return std::make_unique<WrapAlgebra>(seed);
+}
+
+}  // namespace hv
