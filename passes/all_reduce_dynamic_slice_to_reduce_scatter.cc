@@ -117,12 +117,10 @@ AllReduceDynamicSliceToReduceScatter::Reason AllReduceDynamicSliceToReduceScatte
     const Site& site, const ShardSource& source, const ShardSlice& cut, ComputationFacts& facts) {
   const int64_t devices = counts_.replicas * counts_.partitions;
   const int64_t full = site.Operand(0).shape->dims[static_cast<size_t>(cut.dimension)];
-  const std::vector<Position> positions =
-      Positions(GroupsOf(site.At(source.all_reduce)), devices);
-  const Instruction* scalar =
-      StartOperand(site.computation(), site.instruction(), cut.dimension);
-  const InstructionIndex start = site.OperandIndex(
-      scalar != nullptr ? static_cast<size_t>(cut.dimension) + 1 : size_t{1});
+  const std::vector<Position> positions = Positions(GroupsOf(site.At(source.all_reduce)), devices);
+  const Instruction* scalar = StartOperand(site.computation(), site.instruction(), cut.dimension);
+  const InstructionIndex start =
+      site.OperandIndex(scalar != nullptr ? static_cast<size_t>(cut.dimension) + 1 : size_t{1});
   for (int64_t d = 0; d < devices; ++d) {
     const Position& at = positions[static_cast<size_t>(d)];
     if (at.width == 0) return fmt::format("Device {} is in no replica group.", d);
@@ -230,8 +228,8 @@ Result<InstructionIndex> AllReduceDynamicSliceToReduceScatter::Expand(const Site
     plan.operand = rebuild->Mapped(all_reduce.operands[source.output]);
     for (const InstructionIndex view : std::get<4>(key)) {
       const Instruction& old = site.At(view);
-      plan.operand = rebuild->AddLike(old, std::span(&plan.operand, 1),
-                                      shapes.WithType(*old.shape, type));
+      plan.operand =
+          rebuild->AddLike(old, std::span(&plan.operand, 1), shapes.WithType(*old.shape, type));
     }
     plan.shape = shapes.WithType(*site.instruction().shape, type);
     plan.dimension = cut.dimension;
@@ -249,8 +247,8 @@ Result<InstructionIndex> AllReduceDynamicSliceToReduceScatter::Expand(const Site
   return shard;
 }
 
-void AllReduceDynamicSliceToReduceScatter::Finish(Module* module,
-                                                  const std::vector<Decision>& /*decisions*/) {
+void AllReduceDynamicSliceToReduceScatter::Finish(
+    Module* module, const std::vector<RewriteDecision>& /*decisions*/) {
   for (const std::string& name : combined_) DropUnreadOperands(module, name);
 }
 

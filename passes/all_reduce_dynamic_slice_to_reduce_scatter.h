@@ -1,7 +1,8 @@
-// The sound counterpart of the rewrites under test. It knows no patterns of offsets: it evaluates the
-// start index for every device of the mesh, clamps it as dynamic-slice does, and fires if every device
-// takes the shard that belongs to its position in its group. The group mode is kept (a channel id is
-// added only where there was one), and an all-reduce that would stay for another user is left alone.
+// The sound counterpart of the rewrites under test. It knows no patterns of offsets: it evaluates
+// the start index for every device of the mesh, clamps it as dynamic-slice does, and fires if every
+// device takes the shard that belongs to its position in its group. The group mode is kept (a
+// channel id is added only where there was one), and an all-reduce that would stay for another user
+// is left alone.
 #pragma once
 
 #include <map>
@@ -28,7 +29,7 @@ class AllReduceDynamicSliceToReduceScatter : public OpExpander {
   std::optional<std::string> WhyNot(const Site& site) override;
   Result<InstructionIndex> Expand(const Site& site, Rebuild* rebuild) override;
   // Drops from combined all-reduces the operands whose result nobody reads any more.
-  void Finish(Module* module, const std::vector<Decision>& decisions) override;
+  void Finish(Module* module, const std::vector<RewriteDecision>& decisions) override;
 
  protected:
   // The steps a wrong twin gets wrong.

@@ -1,5 +1,5 @@
-// Edits of a finished module: readers sent elsewhere, operands taken out of a combined (tuple-shaped)
-// all-reduce.
+// Edits of a finished module: readers sent elsewhere, operands taken out of a combined
+// (tuple-shaped) all-reduce.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,9 @@ namespace hv {
 void RedirectReaders(Computation* computation, InstructionIndex from, InstructionIndex to,
                      Arena* arena);
 
-// Drops the operands of the combined all-reduce `name` whose results no get-tuple-element reads. One
-// left over makes it an ordinary all-reduce. Nothing happens if somebody reads the tuple as a whole.
+// Drops the operands of the combined all-reduce `name` whose results no get-tuple-element reads.
+// One left over makes it an ordinary all-reduce. Nothing happens if somebody reads the tuple as a
+// whole.
 void DropUnreadOperands(Module* module, std::string_view name);
 
 }  // namespace hv

@@ -24,8 +24,10 @@ bool DeleteIdentityCollectives::IsCandidate(const Instruction& instruction) cons
     case Opcode::kAllToAll:
     case Opcode::kCollectiveBroadcast:
     case Opcode::kCollectivePermute:
-    case Opcode::kReduceScatter: return true;
-    default: return false;
+    case Opcode::kReduceScatter:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -91,15 +93,18 @@ bool DeleteIdentityCollectives::IsIdempotent(const Reducer& reducer) const {
     case ScalarFn::kMaximum:
     case ScalarFn::kMinimum:
     case ScalarFn::kAnd:
-    case ScalarFn::kOr: return true;
+    case ScalarFn::kOr:
+      return true;
     case ScalarFn::kAdd:  // on pred: or, and
-    case ScalarFn::kMultiply: return IsPred(reducer.element);
-    default: return false;
+    case ScalarFn::kMultiply:
+      return IsPred(reducer.element);
+    default:
+      return false;
   }
 }
 
-bool DeleteIdentityCollectives::AgreesOnMembers(
-    const Site& site, const std::vector<std::vector<DeviceId>>& groups) {
+bool DeleteIdentityCollectives::AgreesOnMembers(const Site& site,
+                                                const std::vector<std::vector<DeviceId>>& groups) {
   SameOnMembers same(site.module, site.computation_index, counts_, groups);
   return std::ranges::all_of(site.instruction().operands,
                              [&](InstructionIndex o) { return same.Holds(o); });

@@ -1,7 +1,7 @@
-// The sound counterpart of aws_neuron_delete_permute: deletes a collective only where it gives every
-// device its own operand back. That is so if every device is alone in its (effective) group, if every
-// device is exactly its own source, or if the reducer is idempotent and the operand provably the same
-// on all members.
+// The sound counterpart of aws_neuron_delete_permute: deletes a collective only where it gives
+// every device its own operand back. That is so if every device is alone in its (effective) group,
+// if every device is exactly its own source, or if the reducer is idempotent and the operand
+// provably the same on all members.
 #pragma once
 
 #include "hlo/groups.h"

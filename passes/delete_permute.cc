@@ -1,5 +1,5 @@
-// The opcode is the only gate and the operand the only answer: sound only where a scheduler knows that
-// the collective is the identity.
+// The opcode is the only gate and the operand the only answer: sound only where a scheduler knows
+// that the collective is the identity.
 #include <fmt/format.h>
 
 #include "passes/faithful.h"

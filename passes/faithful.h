@@ -1,5 +1,5 @@
-// The three passes under test, as the hlo-opt binary of AWS Neuron has them, unsound corners included.
-// Source: the published reconstruction of xla::hilo::RewriteAllReduceDynamicSlice,
+// The three passes under test, as the hlo-opt binary of AWS Neuron has them, unsound corners
+// included. Source: the published reconstruction of xla::hilo::RewriteAllReduceDynamicSlice,
 // RewriteAllReduceDynamicSliceMultipleGroups and DeletePermute (neuron_cc 2.24.5133.0).
 #pragma once
 
@@ -28,12 +28,13 @@ class RewriteAllReduceDynamicSlice : public OpExpander {
   int64_t last_channel_id_ = 0;
 };
 
-// The two readings of the `repeated` pool of the multiple-groups matcher, for G groups of g members:
-// entry p is p / G (the position in the group, if groups are strided) or p / g (the group).
+// The two readings of the `repeated` pool of the multiple-groups matcher, for G groups of g
+// members: entry p is p / G (the position in the group, if groups are strided) or p / g (the
+// group).
 enum class RepeatedPool { kPosition, kGroup };
 
-// aws_neuron_rewrite_all_reduce_dynamic_slice_multiple_groups: groups of one width, the offset comes
-// from a constant pool indexed by partition-id.
+// aws_neuron_rewrite_all_reduce_dynamic_slice_multiple_groups: groups of one width, the offset
+// comes from a constant pool indexed by partition-id.
 class RewriteAllReduceDynamicSliceMultipleGroups : public RewriteAllReduceDynamicSlice {
  public:
   explicit RewriteAllReduceDynamicSliceMultipleGroups(RepeatedPool reading) : reading_(reading) {}
@@ -47,8 +48,8 @@ class RewriteAllReduceDynamicSliceMultipleGroups : public RewriteAllReduceDynami
   RepeatedPool reading_;
 };
 
-// aws_neuron_delete_permute: every all-reduce and collective-permute gives way to its operand 0. On a
-// combined (tuple-shaped) one the shapes do not fit, which the driver reports as an error.
+// aws_neuron_delete_permute: every all-reduce and collective-permute gives way to its operand 0. On
+// a combined (tuple-shaped) one the shapes do not fit, which the driver reports as an error.
 class DeletePermute : public OpExpander {
  public:
   bool IsCandidate(const Instruction& instruction) const override;

@@ -39,8 +39,7 @@ class DeleteListedSingletons : public DeleteIdentityCollectives {
 class DeletePartialPermute : public DeleteIdentityCollectives {
   using DeleteIdentityCollectives::DeleteIdentityCollectives;
   std::optional<std::string> WhyNotOwnSource(const Instruction& permute) const override {
-    for (const DevicePair& pair :
-         EffectivePairs(permute, counts().replicas, counts().partitions)) {
+    for (const DevicePair& pair : EffectivePairs(permute, counts().replicas, counts().partitions)) {
       if (pair.source != pair.target) return "A pair leads from one device to another.";
     }
     return std::nullopt;
@@ -78,9 +77,9 @@ class DeletePermuteAllToAll : public DeletePermute {
 
 }  // namespace
 
-#define HV_MAKE(name, ...)                                                  \
+#define HV_MAKE(name, ...)                                                              \
   std::unique_ptr<OpExpander> Make##name([[maybe_unused]] const PassContext& context) { \
-    return std::make_unique<name>(__VA_ARGS__);                             \
+    return std::make_unique<name>(__VA_ARGS__);                                         \
   }
 HV_MAKE(DeleteAnyReducer, context.counts)
 HV_MAKE(DeleteAnyOperand, context.counts)

@@ -56,9 +56,7 @@ class ScatterOtherDimension : public Scatter {
     const size_t right = static_cast<size_t>(plan.dimension);
     const int64_t width = whole.dims[right] / plan.shape->dims[right];
     std::vector<int64_t> dims(whole.dims.begin(), whole.dims.end());
-    const auto divides = [&](int64_t dim) {
-      return &dim != &dims[right] && dim % width == 0;
-    };
+    const auto divides = [&](int64_t dim) { return &dim != &dims[right] && dim % width == 0; };
     const auto wrong = std::find_if(dims.begin(), dims.end(), divides);
     if (wrong == dims.end()) return Scatter::Emit(plan, rebuild);
     *wrong /= width;
@@ -102,7 +100,7 @@ class ScatterReversedGroups : public Scatter {
 
 class ScatterSwappedReducer : public Scatter {
   using Scatter::Scatter;
-  void Finish(Module* module, const std::vector<Decision>& decisions) override {
+  void Finish(Module* module, const std::vector<RewriteDecision>& decisions) override {
     Scatter::Finish(module, decisions);
     for (const Computation& computation : module->computations) {
       for (const Instruction& instruction : computation.instructions) {
@@ -121,8 +119,7 @@ class ScatterDroppedScale : public Scatter {
   using Scatter::Scatter;
   InstructionIndex ApplyToShard(const Site& site, const ChainLink& link, InstructionIndex shard,
                                 Rebuild* rebuild) override {
-    const bool same_type =
-        site.At(link.instruction).shape->type == rebuild->At(shard).shape->type;
+    const bool same_type = site.At(link.instruction).shape->type == rebuild->At(shard).shape->type;
     return same_type ? shard : Scatter::ApplyToShard(site, link, shard, rebuild);
   }
 };
@@ -137,7 +134,7 @@ class ScatterUnreducedReader : public AllReduceDynamicSliceToReduceScatter {
     reduced_.insert(plan.all_reduce->name);
     return AllReduceDynamicSliceToReduceScatter::Emit(plan, rebuild);
   }
-  void Finish(Module* module, const std::vector<Decision>& /*decisions*/) override {
+  void Finish(Module* module, const std::vector<RewriteDecision>& /*decisions*/) override {
     for (Computation& computation : module->computations) {
       for (size_t i = 0; i < computation.instructions.size(); ++i) {
         const Instruction& instruction = computation.instructions[i];
@@ -154,9 +151,9 @@ class ScatterUnreducedReader : public AllReduceDynamicSliceToReduceScatter {
 
 }  // namespace
 
-#define HV_MAKE(name)                                                       \
-  std::unique_ptr<OpExpander> Make##name(const PassContext& context) {      \
-    return std::make_unique<name>(context);                                 \
+#define HV_MAKE(name)                                                  \
+  std::unique_ptr<OpExpander> Make##name(const PassContext& context) { \
+    return std::make_unique<name>(context);                            \
   }
 HV_MAKE(ScatterUncheckedStart)
 HV_MAKE(ScatterSortedGroups)

@@ -53,9 +53,9 @@ void CarryAttributes(const Instruction& from, Instruction* to, Arena* arena) {
   }
 }
 
-Decision DecisionFor(std::string_view pass, const Computation& computation,
-                     const Instruction& instruction) {
-  Decision decision;
+RewriteDecision DecisionFor(std::string_view pass, const Computation& computation,
+                            const Instruction& instruction) {
+  RewriteDecision decision;
   decision.pass = pass;
   decision.computation = computation.name;
   decision.instruction = instruction.name;
@@ -67,7 +67,7 @@ Decision DecisionFor(std::string_view pass, const Computation& computation,
 // One computation: match everything on the old one, then rebuild it.
 class ComputationRun {
  public:
-  ComputationRun(std::string_view pass, OpExpander* expander, const Module& old, NameTable* names,
+  ComputationRun(std::string_view pass, OpExpander* expander, const Module& old, UniqueNames* names,
                  PassResult* result, ComputationIndex index)
       : pass_(pass),
         expander_(expander),
@@ -89,10 +89,11 @@ class ComputationRun {
         why_not = expander_->WhyNot(SiteOf(static_cast<InstructionIndex>(i)));
         if (!why_not && under_control[i]) why_not = kHasControlDependencies;
       }
-      Decision decision = DecisionFor(pass_, computation, instruction);
+      RewriteDecision decision = DecisionFor(pass_, computation, instruction);
       decision.fired = !why_not;
       decision.reason = why_not.value_or("");
-      if (decision.fired) matches_.emplace_back(static_cast<InstructionIndex>(i), decisions_.size());
+      if (decision.fired)
+        matches_.emplace_back(static_cast<InstructionIndex>(i), decisions_.size());
       decisions_.push_back(std::move(decision));
     }
   }
@@ -125,16 +126,16 @@ class ComputationRun {
  private:
   Site SiteOf(InstructionIndex i) const { return {old_, index_, i}; }
 
-  Status Replace(InstructionIndex at, Decision* decision) {
+  Status Replace(InstructionIndex at, RewriteDecision* decision) {
     const Instruction& old = old_.At(index_).At(at);
     HV_ASSIGN(const InstructionIndex now, expander_->Expand(SiteOf(at), &rebuild_));
     Instruction& replacement = rebuild_.At(now);
     if (!SameShape(*old.shape, *replacement.shape)) {
-      Diagnostic diagnostic = MakeDiagnostic(
-          old_, old.offset, "pass-replacement-shape",
-          fmt::format("pass {} replaces {} '{}' of shape {} by '{}' of shape {}", pass_,
-                      ToString(old.opcode), old.name, ToString(*old.shape), replacement.name,
-                      ToString(*replacement.shape)));
+      Diagnostic diagnostic =
+          MakeDiagnostic(old_, old.offset, "pass-replacement-shape",
+                         fmt::format("pass {} replaces {} '{}' of shape {} by '{}' of shape {}",
+                                     pass_, ToString(old.opcode), old.name, ToString(*old.shape),
+                                     replacement.name, ToString(*replacement.shape)));
       return tl::make_unexpected(Error{ErrorKind::kInvalid, {std::move(diagnostic)}});
     }
     CarryAttributes(old, &replacement, &result_->module.context->arena);
@@ -163,7 +164,7 @@ class ComputationRun {
   PassResult* result_;
   ComputationIndex index_;
   Rebuild rebuild_;
-  std::vector<Decision> decisions_;
+  std::vector<RewriteDecision> decisions_;
   std::vector<std::pair<InstructionIndex, size_t>> matches_;  // and the number of its decision
 };
 
@@ -179,7 +180,7 @@ std::vector<bool> UnderControl(const Computation& computation) {
   return under;
 }
 
-NameTable::NameTable(const Module& module) {
+UniqueNames::UniqueNames(const Module& module) {
   for (const Computation& computation : module.computations) {
     for (const Instruction& instruction : computation.instructions) {
       taken_.insert(instruction.name);
@@ -187,7 +188,7 @@ NameTable::NameTable(const Module& module) {
   }
 }
 
-std::string_view NameTable::Unique(std::string_view base, Arena* arena) {
+std::string_view UniqueNames::Make(std::string_view base, Arena* arena) {
   if (taken_.count(base) == 0) return *taken_.insert(arena->CopyText(base)).first;
   const size_t dot = base.rfind('.');
   if (dot != std::string_view::npos && dot > 0 &&
@@ -203,7 +204,7 @@ std::string_view NameTable::Unique(std::string_view base, Arena* arena) {
 InstructionIndex Rebuild::Add(Instruction instruction) {
   const std::string_view base =
       instruction.name.empty() ? ToString(instruction.opcode) : instruction.name;
-  instruction.name = names_->Unique(base, &module_->context->arena);
+  instruction.name = names_->Make(base, &module_->context->arena);
   instruction.offset = Instruction::kNoOffset;
   instructions_.push_back(instruction);
   return static_cast<InstructionIndex>(instructions_.size() - 1);
@@ -240,7 +241,7 @@ std::string OpExpander::Describe(const Instruction& replacement) const {
 
 Result<PassResult> RunExpander(std::string_view pass, OpExpander* expander, const Module& module) {
   PassResult result{module, false, {}};
-  NameTable names(module);
+  UniqueNames names(module);
   const std::vector<bool> fused = FusionComputations(module);
   std::vector<ComputationRun> runs;
   for (size_t c = 0; c < module.computations.size(); ++c) {

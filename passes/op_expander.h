@@ -1,8 +1,8 @@
-// The driver of all passes, after XLA's OpExpanderPass: a pass says which instructions are candidates,
-// whether one matches, and what replaces it. The driver matches on the module as it was (a snapshot),
-// rebuilds the computations with the replacements, carries names, metadata, shardings and frontend
-// attributes along, drops dead code, and keeps a decision with its reason for every candidate.
-// Source: op_expander_pass.cc; HloComputation::ReplaceInstruction in hlo_computation.cc.
+// The driver of all passes, after XLA's OpExpanderPass: a pass says which instructions are
+// candidates, whether one matches, and what replaces it. The driver matches on the module as it was
+// (a snapshot), rebuilds the computations with the replacements, carries names, metadata, shardings
+// and frontend attributes along, drops dead code, and keeps a decision with its reason for every
+// candidate. Source: op_expander_pass.cc; HloComputation::ReplaceInstruction in hlo_computation.cc.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 namespace hv {
 
 // What a pass decided about one candidate.
-struct Decision {
+struct RewriteDecision {
   std::string pass;
   std::string computation;
   std::string instruction;
@@ -31,7 +31,7 @@ struct Decision {
 struct PassResult {
   Module module;
   bool changed = false;
-  std::vector<Decision> decisions;
+  std::vector<RewriteDecision> decisions;
 };
 
 // An instruction of the unchanged module, as matchers see it.
@@ -51,10 +51,10 @@ struct Site {
 std::vector<bool> UnderControl(const Computation& computation);
 
 // Instruction names of a module; makes new ones as XLA does: "add", "add.1", "add.2", ...
-class NameTable {
+class UniqueNames {
  public:
-  explicit NameTable(const Module& module);
-  std::string_view Unique(std::string_view base, Arena* arena);
+  explicit UniqueNames(const Module& module);
+  std::string_view Make(std::string_view base, Arena* arena);
 
  private:
   std::unordered_set<std::string_view> taken_;
@@ -64,7 +64,7 @@ class NameTable {
 // first; old instructions are known by their old index through Mapped().
 class Rebuild {
  public:
-  Rebuild(Module* module, NameTable* names, size_t old_count)
+  Rebuild(Module* module, UniqueNames* names, size_t old_count)
       : module_(module), names_(names), map_(old_count, -1) {}
 
   Module& module() { return *module_; }
@@ -86,7 +86,7 @@ class Rebuild {
 
  private:
   Module* module_;
-  NameTable* names_;
+  UniqueNames* names_;
   std::vector<InstructionIndex> map_;
   std::vector<Instruction> instructions_;
 };
@@ -106,11 +106,11 @@ class OpExpander {
   // What `replacement` means, for the decision of a match that fired.
   virtual std::string Describe(const Instruction& replacement) const;
   // A last look at the result, after dead code is gone; `decisions` are those of this run.
-  virtual void Finish(Module* /*module*/, const std::vector<Decision>& /*decisions*/) {}
+  virtual void Finish(Module* /*module*/, const std::vector<RewriteDecision>& /*decisions*/) {}
 };
 
-// Runs `expander` over every non-fusion computation of `module`, which stays as it is. A replacement
-// of another shape is an error, as in XLA; otherwise the caller validates the result.
+// Runs `expander` over every non-fusion computation of `module`, which stays as it is. A
+// replacement of another shape is an error, as in XLA; otherwise the caller validates the result.
 Result<PassResult> RunExpander(std::string_view pass, OpExpander* expander, const Module& module);
 
 }  // namespace hv

@@ -84,8 +84,7 @@ tl::unexpected<Error> UnknownPass(std::string_view key) {
   const auto nearest = std::ranges::min_element(
       kPasses, {}, [&](const PassRow& row) { return Distance(key, row.key); });
   tl::unexpected<Error> error = Invalid(
-      "pass-unknown",
-      fmt::format("unknown pass '{}', did you mean '{}'?", key, nearest->key));
+      "pass-unknown", fmt::format("unknown pass '{}', did you mean '{}'?", key, nearest->key));
   std::string known = "known passes:";
   for (const PassRow& row : kPasses) known += fmt::format(" {}", row.key);
   error.value().diagnostics[0].notes.push_back(std::move(known));
@@ -126,8 +125,8 @@ Status ReadOption(const PassRow& row, std::string_view text, PassOptions* option
     return {};
   }
   const std::string takes = row.options.empty() ? "none" : std::string(row.options);
-  return Invalid("pass-option-unknown", fmt::format("pass {} has no option '{}'; it takes {}",
-                                                    row.key, name, takes));
+  return Invalid("pass-option-unknown",
+                 fmt::format("pass {} has no option '{}'; it takes {}", row.key, name, takes));
 }
 
 Result<PassCall> ParseCall(std::string_view text) {
@@ -156,9 +155,9 @@ Result<PassCall> ParseCall(std::string_view text) {
 }
 
 // Says of each instruction that a pass made and a diagnostic names where it came from.
-void NoteOrigins(const std::vector<Decision>& decisions, const Module& old, Error* error) {
+void NoteOrigins(const std::vector<RewriteDecision>& decisions, const Module& old, Error* error) {
   for (Diagnostic& diagnostic : error->diagnostics) {
-    for (const Decision& decision : decisions) {
+    for (const RewriteDecision& decision : decisions) {
       if (!decision.fired || decision.replacement.empty()) continue;
       if (diagnostic.message.find(decision.replacement) == std::string::npos) continue;
       const SourcePlace place = old.PlaceOf(decision.offset);

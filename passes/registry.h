@@ -1,5 +1,5 @@
-// The passes by name: one row each in passes.def, deliberately wrong twins in mutants.def. Reads lists
-// of passes as they stand on a command line or in a scenario, and runs them.
+// The passes by name: one row each in passes.def, deliberately wrong twins in mutants.def. Reads
+// lists of passes as they stand on a command line or in a scenario, and runs them.
 #pragma once
 
 #include <functional>
@@ -52,8 +52,9 @@ Result<PassResult> RunPass(const PassCall& call, const Module& module, DeviceCou
 struct PipelineResult {
   Module module;
   bool changed = false;
-  std::vector<Decision> decisions;
-  // The pass whose result is no valid HLO, and what is wrong with it; the passes after it did not run.
+  std::vector<RewriteDecision> decisions;
+  // The pass whose result is no valid HLO, and what is wrong with it; the passes after it did not
+  // run.
   std::string broken_by;
   Error broken;
 };

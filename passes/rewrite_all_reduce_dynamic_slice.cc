@@ -1,5 +1,5 @@
-// The single-group matcher and the emitter that both all-reduce passes share. The original matches in
-// silence; the reasons here are ours.
+// The single-group matcher and the emitter that both all-reduce passes share. The original matches
+// in silence; the reasons here are ours.
 #include "passes/faithful.h"
 #include "passes/registry.h"
 
@@ -50,11 +50,11 @@ int64_t RewriteAllReduceDynamicSlice::FreshChannelId(const Module& module) {
 Result<InstructionIndex> RewriteAllReduceDynamicSlice::Expand(const Site& site, Rebuild* rebuild) {
   const std::optional<ShardSlice> cut = OneCutDimension(site.computation(), site.instruction());
   if (!cut) {
-    return tl::make_unexpected(Error{
-        ErrorKind::kInvalid,
-        {MakeDiagnostic(site.module, site.instruction().offset, "pass-slice-not-1d",
-                        "the dynamic-slice to replace does not cut exactly one dimension: " +
-                            std::string(site.instruction().name))}});
+    return tl::make_unexpected(
+        Error{ErrorKind::kInvalid,
+              {MakeDiagnostic(site.module, site.instruction().offset, "pass-slice-not-1d",
+                              "the dynamic-slice to replace does not cut exactly one dimension: " +
+                                  std::string(site.instruction().name))}});
   }
   ScatterPlan plan;
   plan.all_reduce = &site.Operand(0);

@@ -44,9 +44,8 @@ std::optional<std::string> RewriteAllReduceDynamicSliceMultipleGroups::WhyNot(co
   const std::span<const int64_t> sizes = inner.Ints(Attr::kDynamicSliceSizes);
   if (sizes.size() != 1) return "Pool slice sizes are not 1D.";
   if (sizes[0] != 1) return "Pool slice size is not 1.";
-  const Instruction& id =
-      Peel(computation, computation.At(inner.operands[1]),
-           {Opcode::kConvert, Opcode::kReshape, Opcode::kBitcast}, 1);
+  const Instruction& id = Peel(computation, computation.At(inner.operands[1]),
+                               {Opcode::kConvert, Opcode::kReshape, Opcode::kBitcast}, 1);
   if (id.opcode != Opcode::kPartitionId) return "Slice pool operand is not a partition ID.";
   const Instruction& pool = computation.At(inner.operands[0]);
   if (pool.opcode != Opcode::kConstant) return "Slice pool operand is not a constant.";

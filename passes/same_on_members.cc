@@ -21,15 +21,19 @@ bool IsDeterministic(const Module& module, const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kParameter:
     case Opcode::kPartitionId:
-    case Opcode::kReplicaId: return false;
-    default: break;
+    case Opcode::kReplicaId:
+      return false;
+    default:
+      break;
   }
   const OpDef& definition = Definition(instruction);
   switch (definition.kernel) {
     case KernelKind::kCollective:
     case KernelKind::kDone:
-    case KernelKind::kRefused: return false;
-    default: break;
+    case KernelKind::kRefused:
+      return false;
+    default:
+      break;
   }
   if (definition.exactness == Exactness::kNone || HasSideEffect(instruction)) return false;
   return std::ranges::all_of(CalledComputations(instruction), [&](ComputationIndex body) {
@@ -42,9 +46,12 @@ bool GivesAllTheSame(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kAllReduce:
     case Opcode::kAllReduceStart:
-    case Opcode::kAllGather: return true;
-    case Opcode::kCollectiveBroadcast: return !instruction.Bool(Attr::kHasDynamicRoot);
-    default: return false;
+    case Opcode::kAllGather:
+      return true;
+    case Opcode::kCollectiveBroadcast:
+      return !instruction.Bool(Attr::kHasDynamicRoot);
+    default:
+      return false;
   }
 }
 
@@ -78,8 +85,7 @@ bool SameOnMembers::Compute(const Instruction& instruction, InstructionIndex ind
 bool SameOnMembers::GroupsContainMembers(const Instruction& collective) const {
   std::vector<size_t> group_of(static_cast<size_t>(counts_.replicas * counts_.partitions));
   size_t number = 0;
-  for (const auto& group :
-       EffectiveGroups(collective, counts_.replicas, counts_.partitions)) {
+  for (const auto& group : EffectiveGroups(collective, counts_.replicas, counts_.partitions)) {
     ++number;
     for (const DeviceId device : group) group_of[static_cast<size_t>(device.value)] = number;
   }

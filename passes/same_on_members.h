@@ -1,8 +1,8 @@
-// Which values of a computation are provably equal on all members of each of some groups, whatever the
-// inputs: constants and iota, control values that happen to agree, results of all-reduce, all-gather
-// and collective-broadcast over groups that contain the members, and what deterministic ops make of
-// such values. Parameters are taken to differ: claims about them (parameter_replication, sharding)
-// are no proof.
+// Which values of a computation are provably equal on all members of each of some groups, whatever
+// the inputs: constants and iota, control values that happen to agree, results of all-reduce,
+// all-gather and collective-broadcast over groups that contain the members, and what deterministic
+// ops make of such values. Parameters are taken to differ: claims about them
+// (parameter_replication, sharding) are no proof.
 #pragma once
 
 #include <vector>

@@ -49,8 +49,8 @@ InstructionIndex EmitReduceScatter(const ScatterPlan& plan, Rebuild* rebuild) {
   InstructionBuilder builder(&rebuild->module(), Opcode::kReduceScatter, plan.shape);
   builder.Operands(operands);
   if (plan.channel_id > 0) builder.SetInt(Attr::kChannelId, plan.channel_id);
-  for (const Attr key : {Attr::kReplicaGroups, Attr::kConstrainLayout, Attr::kUseGlobalDeviceIds,
-                         Attr::kToApply}) {
+  for (const Attr key :
+       {Attr::kReplicaGroups, Attr::kConstrainLayout, Attr::kUseGlobalDeviceIds, Attr::kToApply}) {
     builder.Copy(*plan.all_reduce, key);
   }
   builder.SetInts(Attr::kDimensions, dimensions);

@@ -1,5 +1,5 @@
-// What the passes about "all-reduce, then dynamic-slice" share: the shape of a shard, recognisers of
-// its parts, and the emitter of the reduce-scatter.
+// What the passes about "all-reduce, then dynamic-slice" share: the shape of a shard, recognisers
+// of its parts, and the emitter of the reduce-scatter.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace hv {
 
-// The one dimension in which a dynamic-slice takes less than its operand has, and how much it takes.
+// The one dimension in which a dynamic-slice takes less than its operand has, and how much it
+// takes.
 struct ShardSlice {
   int64_t dimension = 0;
   int64_t size = 0;

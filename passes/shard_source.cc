@@ -12,14 +12,16 @@ bool IsView(const Computation& computation, const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kReshape:
     case Opcode::kTranspose:
-    case Opcode::kCopy: return true;
+    case Opcode::kCopy:
+      return true;
     case Opcode::kBitcast: {
       const Shape& from = *computation.At(instruction.operands[0]).shape;
       const Shape& to = *instruction.shape;
       return from.type == to.type && from.element_count == to.element_count &&
              HasDefaultLayout(from) && HasDefaultLayout(to);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

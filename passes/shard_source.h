@@ -1,7 +1,8 @@
-// Finds the all-reduce behind a dynamic-slice. Between the two may stand instructions with which the
-// slice, or the reduction, commutes: views of the whole array (reshape, transpose, copy, bitcast),
-// which can as well be taken of the all-reduce's operand, and elementwise ops whose other operands
-// hold one value everywhere (a mean's division), which can as well be applied to the shard.
+// Finds the all-reduce behind a dynamic-slice. Between the two may stand instructions with which
+// the slice, or the reduction, commutes: views of the whole array (reshape, transpose, copy,
+// bitcast), which can as well be taken of the all-reduce's operand, and elementwise ops whose other
+// operands hold one value everywhere (a mean's division), which can as well be applied to the
+// shard.
 #pragma once
 
 #include <string>

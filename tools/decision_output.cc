@@ -8,7 +8,7 @@ namespace hv {
 namespace {
 
 // Instructions that an earlier pass made stand nowhere in the text.
-std::string PlaceText(const Module& module, const Decision& decision) {
+std::string PlaceText(const Module& module, const RewriteDecision& decision) {
   const SourcePlace place = module.PlaceOf(decision.offset);
   if (place.line == 0) return module.context->file + ":";
   return fmt::format("{}:{}:{}:", place.file, place.line, place.column);
@@ -22,7 +22,7 @@ void AppendRow(const PassRow& row, std::string_view twin_label, std::string* tex
 
 }  // namespace
 
-std::string ExplainLine(const Module& module, const Decision& decision) {
+std::string ExplainLine(const Module& module, const RewriteDecision& decision) {
   return fmt::format("{} {} {}: {}: {}: {}", PlaceText(module, decision), decision.opcode,
                      decision.instruction, decision.pass, decision.fired ? "fired" : "not",
                      decision.reason);
@@ -34,7 +34,7 @@ std::string RewriteJson(const Module& original, const PipelineResult& result,
   document["module"] = original.name;
   document["changed"] = result.changed;
   document["decisions"] = nlohmann::ordered_json::array();
-  for (const Decision& decision : result.decisions) {
+  for (const RewriteDecision& decision : result.decisions) {
     nlohmann::ordered_json entry = {{"pass", decision.pass},
                                     {"computation", decision.computation},
                                     {"instruction", decision.instruction},

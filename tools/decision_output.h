@@ -9,7 +9,7 @@
 namespace hv {
 
 // "file:line:col: dynamic-slice ds.1: pass: fired: ..." or "... not: ...".
-std::string ExplainLine(const Module& module, const Decision& decision);
+std::string ExplainLine(const Module& module, const RewriteDecision& decision);
 
 // One document: module, changed, decisions, and `hlo` unless it is empty.
 std::string RewriteJson(const Module& original, const PipelineResult& result,
