@@ -48,6 +48,19 @@ enum class Exactness : uint8_t { kExact, kRounded, kLibrary, kOrder, kNone };
 
 enum class Tier : uint8_t { kT1, kT2, kT3, kX };
 
+// Sets of element types, by class.
+using TypeSet = uint8_t;
+constexpr TypeSet SetOf(TypeClass c) { return static_cast<TypeSet>(1 << static_cast<int>(c)); }
+constexpr bool Contains(TypeSet set, ElementType type) {
+  return (set & SetOf(Traits(type).type_class)) != 0;
+}
+inline constexpr TypeSet kPreds = SetOf(TypeClass::kPred);
+inline constexpr TypeSet kSigneds = SetOf(TypeClass::kSigned);
+inline constexpr TypeSet kIntegers = kSigneds | SetOf(TypeClass::kUnsigned);
+inline constexpr TypeSet kFloats = SetOf(TypeClass::kFloat);
+inline constexpr TypeSet kComplexes = SetOf(TypeClass::kComplex);
+inline constexpr TypeSet kArrays = kPreds | kIntegers | kFloats | kComplexes;
+
 struct AttrSpec {
   Attr key;
   bool required = false;
@@ -68,7 +81,9 @@ struct OpContext {
   }
 };
 
-// Infers the result shape (layout absent) or says what is wrong with operands and attributes.
+// Infers the result shape or says what is wrong with operands and attributes. Its layout means
+// nothing. context.instruction.shape is the declared shape, null if the text has none. Arity and
+// attribute keys have been checked.
 using InferFn = Result<const Shape*> (*)(const OpContext&);
 // Rules beyond the result shape; `declared` is the instruction's shape.
 using RuleFn = Status (*)(const OpContext&);
@@ -83,11 +98,12 @@ struct OpDef {
   RuleFn rule = nullptr;                    // null: none
   KernelKind kernel = KernelKind::kOpaque;
   ScalarFn scalar = ScalarFn::kNone;        // kScalar
+  TypeSet accepts = kArrays;                // kScalar: element types of the data operands
   ViewFn view = nullptr;                    // kView
   Exactness exactness = Exactness::kExact;
   Tier tier = Tier::kT1;
   bool side_effect = false;                 // kept by dead-code elimination
-  std::string_view types = {};              // element types it takes, in words
+  std::string_view types = {};              // operand types in words; empty: `accepts` says it
   std::string_view doc = {};                // one line; the heading of XLA's operation semantics
 };
 
@@ -95,6 +111,10 @@ const OpDef& Definition(Opcode opcode);
 inline const OpDef& Definition(const Instruction& instruction) {
   return Definition(instruction.opcode);
 }
+
+// The shape that operands and attributes imply; arity and required attributes are checked first.
+// Error "shape-needed" where only the text can tell.
+Result<const Shape*> InferShape(const OpContext& context);
 
 // Does the instruction have an effect beyond its value (send, outfeed, custom calls that say so, ...)?
 bool HasSideEffect(const Instruction& instruction);
