@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "hlo/escape.h"
+#include "hlo/text.h"
 
 namespace hv {
 namespace {
@@ -13,11 +13,6 @@ namespace {
 template <class T>
 std::span<const T> ListOf(const Attribute& attribute) {
   return {static_cast<const T*>(attribute.data), static_cast<size_t>(attribute.size)};
-}
-
-void AppendInt(int64_t value, std::string* out) {
-  const fmt::format_int digits(value);
-  out->append(digits.data(), digits.size());
 }
 
 // open item separator item ... close

@@ -196,11 +196,14 @@ void ModuleParser::NameInstructions() {
   }
 }
 
-// Copies to vectors of exact size; the scope keeps its own for the next computation.
+// Small ones get a vector of exact size, and the scope keeps its own for the next computation.
 ComputationIndex ModuleParser::AddComputation(Computation computation) {
-  const std::vector<Instruction> exact(computation.instructions);
-  scope().computation.instructions = std::move(computation.instructions);
-  computation.instructions = exact;
+  constexpr size_t kSmall = 1024;
+  if (computation.instructions.size() <= kSmall) {
+    std::vector<Instruction> exact(computation.instructions);
+    scope().computation.instructions = std::move(computation.instructions);
+    computation.instructions = std::move(exact);
+  }
   module_.computations.push_back(std::move(computation));
   return static_cast<ComputationIndex>(module_.computations.size()) - 1;
 }

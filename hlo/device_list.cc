@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hlo/text.h"
+
 namespace hv {
 namespace {
 
@@ -97,7 +99,10 @@ Groups CutRows(const std::vector<int64_t>& ids, int64_t rows) {
 }
 
 void AppendInts(std::span<const int64_t> values, std::string* out) {
-  fmt::format_to(std::back_inserter(*out), "{}", fmt::join(values, ","));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) *out += ',';
+    AppendInt(values[i], out);
+  }
 }
 
 void AppendTranspose(const IotaTile& tile, std::string* out) {

@@ -78,6 +78,8 @@ void AppendReal(ElementType type, const std::byte* element, std::string* out) {
   if (std::isnan(value)) return AppendNan(type, LoadBits(element, HostBytes(type)), out);
   if (std::isinf(value)) {
     *out += value < 0 ? "-inf" : "inf";
+  } else if (value == 0 && std::signbit(value)) {
+    *out += "-0.0";  // XLA reads "-0" as the integer 0
   } else if (type == ElementType::kF64) {
     AppendShortest(value, out);
   } else if (type == ElementType::kF32) {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "base/check.h"
-#include "hlo/escape.h"
+#include "hlo/text.h"
 
 namespace hv {
 namespace {
@@ -232,7 +232,7 @@ bool Reader::Braces(std::string_view* text, BraceStyle style) {
   return true;
 }
 
-bool Reader::Fail(uint32_t where, std::string_view id, std::string message) {
+bool Reader::Fail(uint32_t where, std::string_view id, std::string message, std::string note) {
   // A comment that never ends swallowed whatever was expected; say so once.
   if (open_comment_ != nullptr && at_ == end_) {
     where = static_cast<uint32_t>(open_comment_ - begin_);
@@ -245,6 +245,7 @@ bool Reader::Fail(uint32_t where, std::string_view id, std::string message) {
   diagnostic.message = std::move(message);
   diagnostic.place = PlaceAt(context_->file, context_->text, where);
   diagnostic.source_line = SourceLineAt(context_->text, where);
+  if (!note.empty()) diagnostic.notes.push_back(std::move(note));
   diagnostics_.push_back(std::move(diagnostic));
   return false;
 }

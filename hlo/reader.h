@@ -84,11 +84,11 @@ class Reader {
   bool Ints(std::vector<int64_t>* values);   // {1,0}
 
   // Diagnostics. Every Fail returns false, so that readers can `return Fail(...)`.
-  [[gnu::cold]] bool Fail(uint32_t offset, std::string_view id, std::string message);
+  [[gnu::cold]] bool Fail(uint32_t offset, std::string_view id, std::string message,
+                          std::string note = {});
   [[gnu::cold]] bool FailHere(std::string_view id, std::string message);
   // "expected <what>, found <what stands there>".
   [[gnu::cold]] bool FailExpected(std::string_view what);
-  void Note(std::string note) { diagnostics_.back().notes.push_back(std::move(note)); }
   std::vector<Diagnostic>& diagnostics() { return diagnostics_; }
   bool ok() const { return diagnostics_.empty(); }
   bool TooMany() const { return diagnostics_.size() >= static_cast<size_t>(kMaxDiagnostics); }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "hlo/text.h"
 #include "hlo/word_table.h"
 
 namespace hv {
@@ -107,10 +108,6 @@ void AppendShape(const Shape& shape, bool with_layout, std::string* out) {
     *out += ')';
     return;
   }
-  const auto append_int = [out](int64_t value) {
-    const fmt::format_int digits(value);
-    out->append(digits.data(), digits.size());
-  };
   *out += ToString(shape.type);
   *out += '[';
   for (size_t i = 0; i < shape.dims.size(); ++i) {
@@ -122,14 +119,14 @@ void AppendShape(const Shape& shape, bool with_layout, std::string* out) {
       }
       *out += "<=";
     }
-    append_int(shape.dims[i]);
+    AppendInt(shape.dims[i], out);
   }
   *out += ']';
   if (!with_layout || (shape.minor_to_major.empty() && shape.layout_suffix.empty())) return;
   *out += '{';
   for (size_t i = 0; i < shape.minor_to_major.size(); ++i) {
     if (i > 0) *out += ',';
-    append_int(shape.minor_to_major[i]);
+    AppendInt(shape.minor_to_major[i], out);
   }
   if (!shape.layout_suffix.empty()) (*out += ':') += shape.layout_suffix;
   *out += '}';

@@ -150,9 +150,10 @@ bool ValueReader::CheckWord(Attr key, uint32_t where, std::string_view word) {
     return legal == word || (any_case && SameWordAnyCase(legal, word));
   });
   if (known || words.empty()) return true;
-  in_.Fail(where, "unknown-word", fmt::format("'{}' is no value of {}", word, Row(key).text));
-  if (!in_.diagnostics().empty()) in_.Note(fmt::format("one of {}", fmt::join(words, ", ")));
-  return false;
+  std::string note = "known:";
+  for (std::string_view legal : words) (note += ' ') += legal;
+  return in_.Fail(where, "unknown-word", fmt::format("'{}' is no value of {}", word, Row(key).text),
+                  std::move(note));
 }
 
 bool ValueReader::ReadWord(Attribute* attribute) {

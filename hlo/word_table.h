@@ -28,8 +28,8 @@ inline uint64_t HashText(std::string_view text) {
   }
   uint64_t tail = 0;
   for (size_t i = 0; i < left; ++i) tail |= uint64_t{static_cast<unsigned char>(p[i])} << (8 * i);
-  if (left > 0) mix(tail);
-  return hash;
+  mix(tail);
+  return hash * kMultiplier >> 16;  // low bits depend on all of the text
 }
 
 template <size_t kCount>

@@ -1,4 +1,4 @@
-#include "hlo/escape.h"
+#include "hlo/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -40,6 +40,11 @@ bool ReadDigits(std::string_view text, size_t* at, int base, size_t least, size_
 }
 
 }  // namespace
+
+void AppendInt(int64_t value, std::string* out) {
+  char digits[20];
+  out->append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
 
 void AppendEscaped(std::string_view text, std::string* out) {
   constexpr std::string_view kShort = "\n\r\t\"'\\";

@@ -1,10 +1,13 @@
-// C escapes as HLO strings use them.
+// Small text helpers: numbers and C escapes as HLO uses them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace hv {
+
+void AppendInt(int64_t value, std::string* out);
 
 // \n \r \t \" \' \\, and octal for other bytes that are not printable ASCII.
 void AppendEscaped(std::string_view text, std::string* out);
