@@ -7,6 +7,7 @@
 
 #include "eval/code_combiner.h"
 #include "eval/code_scalar.h"
+#include "eval/convolution.h"
 #include "eval/dot.h"
 #include "eval/elementwise_call.h"
 #include "eval/gather_scatter.h"
@@ -15,6 +16,7 @@
 #include "eval/native_kernels.h"
 #include "eval/op_hash.h"
 #include "eval/reduce.h"
+#include "eval/window.h"
 
 namespace hv {
 namespace {
@@ -195,7 +197,34 @@ Result<Value> CodeDomain::Contract(const KernelCall& call, std::vector<Value> op
 
 Result<Value> CodeDomain::Window(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Window(call, std::move(operands));
-  return ByPosition(call, operands);
+  if (call.instruction.opcode == Opcode::kReduceWindow) {
+    return ReduceWindow(call, std::move(operands));
+  }
+  if (call.instruction.opcode != Opcode::kConvolution || IsPred(call.shape->type)) {
+    return ByPosition(call, operands);
+  }
+  trace_.products |= !operands[0].IsNative() && !operands[1].IsNative();
+  LiftAll(&operands);
+  return ConvolveWith(call.instruction, call.shape, operands[0], operands[1],
+                      [this](const std::byte* factor, const std::byte* row, std::byte* sums,
+                             size_t count) { algebra_->MultiplyAdd(factor, row, sums, count); });
+}
+
+Result<Value> CodeDomain::ReduceWindow(const KernelCall& call, std::vector<Value> operands) {
+  const size_t n = operands.size() / 2;
+  const ComputationIndex reducer = call.instruction.Computation(Attr::kToApply);
+  CodeCombiner combiner(*this, call.module, reducer, ParameterTypes(call.module, reducer, n));
+  std::vector<Value> inits;
+  for (size_t k = 0; k < n; ++k) {
+    operands[k] = Lift(operands[k]);
+    inits.push_back(LiftInit(combiner.fn(), operands[n + k]));
+  }
+  const std::vector<WindowDim> window = WindowOf(
+      call.instruction.List<WindowDim>(Attr::kWindow), operands[0].shape()->dims.size());
+  HV_ASSIGN(std::vector<Value> results,
+            ReduceWindowWith(window, std::span(operands).first(n), inits, ResultShapes(call),
+                             combiner));
+  return PackResults(call, std::move(results));
 }
 
 Result<Value> CodeDomain::Opaque(const KernelCall& call, std::vector<Value> operands) {

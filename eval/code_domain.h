@@ -58,6 +58,7 @@ class CodeDomain : public Domain {
  private:
   friend class CodeScalar;
   friend class CodeCombiner;
+  Result<Value> ReduceWindow(const KernelCall& call, std::vector<Value> operands);
   // Every output element a function of all operands and its position.
   Value ByPosition(const KernelCall& call, std::span<const Value> operands);
   void LiftAll(std::vector<Value>* values) const;
