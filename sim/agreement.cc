@@ -53,11 +53,17 @@ uint64_t HashOf(const DeviceState& state) {
   return hash;
 }
 
-// Can the posts of one state be complete on all devices merely because all have posted them?
+// Are the posts of one state complete on all devices merely because all have posted them? A message
+// needs its other end too.
 bool IsUniform(const ModulePlan& plan, const DeviceState& state) {
-  return std::all_of(state.posted.begin(), state.posted.end(), [&plan](const PostState& post) {
-    return plan.collectives[static_cast<size_t>(post.collective)].uniform;
-  });
+  std::map<std::pair<uint64_t, int64_t>, int> ends;
+  for (const PostState& post : state.posted) {
+    if (!plan.collectives[static_cast<size_t>(post.collective)].uniform) return false;
+    if (post.key.role == Role::kMember) continue;
+    ends[{post.key.collective.site, post.key.collective.execution}] +=
+        post.key.role == Role::kSender ? 1 : -1;
+  }
+  return std::all_of(ends.begin(), ends.end(), [](const auto& end) { return end.second == 0; });
 }
 
 void WriteError(const Error& error, ByteWriter* out) {

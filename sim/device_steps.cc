@@ -34,9 +34,10 @@ bool StatesPairs(const Instruction& instruction) {
 }  // namespace
 
 Error PlacedAt(Error error, const Module& module, const Instruction& instruction) {
+  const std::string prefix = error.kind == ErrorKind::kUnsupported ? "unsupported: " : "";
   for (Diagnostic& d : error.diagnostics) {
     if (d.place.line > 0) continue;
-    Diagnostic placed = MakeDiagnostic(module, instruction.offset, d.id, d.message);
+    Diagnostic placed = MakeDiagnostic(module, instruction.offset, d.id, prefix + d.message);
     placed.notes = std::move(d.notes);
     d = std::move(placed);
   }

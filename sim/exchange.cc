@@ -9,6 +9,7 @@
 #include "sim/fetch.h"
 #include "sim/hash.h"
 #include "sim/leaves.h"
+#include "sim/library_reduction.h"
 #include "sim/recipe.h"
 #include "sim/reduction.h"
 
@@ -19,8 +20,9 @@ class Exchanger {
  public:
   Exchanger(RunContext* context, const std::vector<std::unique_ptr<Device>>& devices,
             const Placement& placement, const std::vector<Meeting>& meetings)
-      : context_(context), meetings_(meetings), fetcher_(context, devices, placement),
-        controls_(meetings.size()), recipes_(meetings.size()) {}
+      : context_(context), placement_(placement), meetings_(meetings),
+        fetcher_(context, devices, placement), controls_(meetings.size()),
+        recipes_(meetings.size()) {}
 
   void Run() {
     if (NeedControls()) fetcher_.Exchange();
@@ -108,6 +110,7 @@ class Exchanger {
       return;
     }
     const bool shared = ResultIsShared(*meeting.collective);
+    const bool by_library = ReducedByLibrary(*context_, placement_, meeting);
     for (size_t k = 0; k < meeting.members.size(); ++k) {
       if (k == 0 || !shared) {
         std::vector<DeviceId> devices;
@@ -118,7 +121,7 @@ class Exchanger {
                 : RecipeFor(*meeting.collective, static_cast<int64_t>(k), devices, controls_[m]));
       }
       const Result<Recipe>& recipe = recipes_[m].back();
-      if (!recipe) continue;
+      if (!recipe || by_library) continue;
       for (const LeafRecipe& leaf : *recipe) {
         for (const Part& part : leaf.parts) {
           Check(meeting, fetcher_.Need(meeting, m, meeting.members[k].device, part));
@@ -135,6 +138,13 @@ class Exchanger {
   void Finish(size_t m) {
     const Meeting& meeting = meetings_[m];
     if (recipes_[m].empty()) return;
+    library_results_.clear();
+    if (ReducedByLibrary(*context_, placement_, meeting)) {
+      Result<std::vector<Value>> reduced =
+          ReduceByLibrary(context_, placement_, fetcher_, m, meeting);
+      if (!reduced) return Fail(meeting, reduced.error());
+      library_results_ = std::move(*reduced);
+    }
     std::optional<Result<Value>> shared;
     std::vector<std::pair<const Meeting::Member*, Value>> results;
     for (size_t k = 0; k < meeting.members.size(); ++k) {
@@ -167,6 +177,12 @@ class Exchanger {
 
   Result<Value> Fold(size_t m, const LeafRecipe& leaf) {
     const Meeting& meeting = meetings_[m];
+    if (!library_results_.empty()) {
+      const Part& part = leaf.parts[0];
+      const Value& whole = library_results_[static_cast<size_t>(part.operand)];
+      HV_ASSIGN(Value cut, fetcher_.CutBox(whole, part));
+      return WithShape(std::move(cut), leaf.shape);
+    }
     std::vector<Value> values;
     for (const Part& part : leaf.parts) {
       HV_ASSIGN(Value value, fetcher_.Cut(meeting, m, part));
@@ -226,8 +242,10 @@ class Exchanger {
   }
 
   RunContext* context_;
+  const Placement& placement_;
   const std::vector<Meeting>& meetings_;
   Fetcher fetcher_;
+  std::vector<Value> library_results_;  // of the meeting being finished, by operand; usually none
   std::vector<Controls> controls_;
   std::vector<std::vector<Result<Recipe>>> recipes_;  // one per member, or one that all share
 };

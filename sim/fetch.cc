@@ -14,7 +14,10 @@ const Value& Fetcher::Find(const Meeting& meeting, size_t number, const Part& pa
 }
 
 Result<Value> Fetcher::Cut(const Meeting& meeting, size_t number, const Part& part) const {
-  const Value& whole = Find(meeting, number, part);
+  return CutBox(Find(meeting, number, part), part);
+}
+
+Result<Value> Fetcher::CutBox(const Value& whole, const Part& part) const {
   const auto dims = whole.shape()->dims;
   if (std::equal(part.sizes.begin(), part.sizes.end(), dims.begin(), dims.end())) return whole;
   const Shape* shape = context_->module().context->shapes.Array(part.type, part.sizes);

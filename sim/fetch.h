@@ -38,6 +38,8 @@ class Fetcher {
   const Value& Find(const Meeting& meeting, size_t number, const Part& part) const;
   // The part itself, cut out if it is less than what Find gives.
   Result<Value> Cut(const Meeting& meeting, size_t number, const Part& part) const;
+  // The box of `part` out of a value that is a whole operand, or that box already.
+  Result<Value> CutBox(const Value& whole, const Part& part) const;
 
  private:
   using Key = std::tuple<size_t, int64_t, int64_t, std::vector<int64_t>, std::vector<int64_t>>;

@@ -20,6 +20,10 @@ class LocalTransport : public Transport {
 
 }  // namespace
 
+void Transport::Reduce(std::span<std::byte>, ElementType, ScalarFn, const std::vector<Rank>&) {
+  HV_CHECK(false, "this transport has no reduction of its own");
+}
+
 std::unique_ptr<Transport> MakeLocalTransport() { return std::make_unique<LocalTransport>(); }
 
 std::vector<std::string> GatherOnFirst(Transport* transport, const std::string& mine) {

@@ -13,6 +13,7 @@
 #include <array>
 #include <climits>
 #include <cstdlib>
+#include <map>
 #include <string_view>
 
 #include "base/check.h"
@@ -22,6 +23,32 @@ namespace {
 
 // Messages beyond this size travel in pieces: MPI counts are int.
 constexpr size_t kLargestPiece = size_t{1} << 30;
+
+MPI_Datatype TypeOf(ElementType type) {
+  switch (type) {
+    case ElementType::kS8: return MPI_INT8_T;
+    case ElementType::kS16: return MPI_INT16_T;
+    case ElementType::kS32: return MPI_INT32_T;
+    case ElementType::kS64: return MPI_INT64_T;
+    case ElementType::kU8: return MPI_UINT8_T;
+    case ElementType::kU16: return MPI_UINT16_T;
+    case ElementType::kU32: return MPI_UINT32_T;
+    case ElementType::kU64: return MPI_UINT64_T;
+    case ElementType::kF32: return MPI_FLOAT;
+    case ElementType::kF64: return MPI_DOUBLE;
+    default: return MPI_DATATYPE_NULL;
+  }
+}
+
+MPI_Op OperationOf(ScalarFn fn) {
+  switch (fn) {
+    case ScalarFn::kAdd: return MPI_SUM;
+    case ScalarFn::kMultiply: return MPI_PROD;
+    case ScalarFn::kMaximum: return MPI_MAX;
+    case ScalarFn::kMinimum: return MPI_MIN;
+    default: return MPI_OP_NULL;
+  }
+}
 
 class MpiTransport : public Transport {
  public:
@@ -94,7 +121,37 @@ class MpiTransport : public Transport {
 
   void Barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
 
+  bool CanReduce(ElementType type, ScalarFn fn) const override {
+    return TypeOf(type) != MPI_DATATYPE_NULL && OperationOf(fn) != MPI_OP_NULL;
+  }
+
+  void Reduce(std::span<std::byte> bytes, ElementType type, ScalarFn fn,
+              const std::vector<Rank>& ranks) override {
+    const size_t width = static_cast<size_t>(HostBytes(type));
+    MPI_Comm communicator = CommunicatorOf(ranks);
+    ForEachPiece(bytes, [&](std::span<std::byte> piece) {
+      MPI_Allreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size() / width),
+                    TypeOf(type), OperationOf(fn), communicator);
+    });
+  }
+
  private:
+  // Made when a set of ranks first meets; the ranks of the set get here together.
+  MPI_Comm CommunicatorOf(const std::vector<Rank>& ranks) {
+    const auto [known, is_new] = communicators_.emplace(ranks, MPI_COMM_NULL);
+    if (is_new) {
+      std::vector<int> numbers;
+      for (Rank rank : ranks) numbers.push_back(static_cast<int>(rank.value));
+      MPI_Group world, group;
+      MPI_Comm_group(MPI_COMM_WORLD, &world);
+      MPI_Group_incl(world, static_cast<int>(numbers.size()), numbers.data(), &group);
+      MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &known->second);
+      MPI_Group_free(&group);
+      MPI_Group_free(&world);
+    }
+    return known->second;
+  }
+
   // Tags are bounded (at least 32767); messages of one pair stay in order, so a wrapped tag matches.
   static int TagOf(int64_t tag) { return static_cast<int>(tag % 32768); }
 
@@ -108,6 +165,7 @@ class MpiTransport : public Transport {
   Rank rank_;
   int64_t size_ = 1;
   int64_t ranks_per_node_ = 1;
+  std::map<std::vector<Rank>, MPI_Comm> communicators_;
 };
 
 class MpiSession : public Session {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/strong_id.h"
+#include "hlo/op.h"
 
 namespace hv {
 
@@ -39,6 +40,12 @@ class Transport {
   virtual void Exchange(std::span<const OutgoingMessage> sends,
                         std::span<const IncomingMessage> receives) = 0;
   virtual void Barrier() = 0;
+
+  // The library's own all-reduce of `bytes` in place, over `ranks` (ascending; this one is among them;
+  // all of them call it). Only where CanReduce, the same on all ranks, says so.
+  virtual bool CanReduce(ElementType, ScalarFn) const { return false; }
+  virtual void Reduce(std::span<std::byte> bytes, ElementType type, ScalarFn fn,
+                      const std::vector<Rank>& ranks);
 };
 
 std::unique_ptr<Transport> MakeLocalTransport();
