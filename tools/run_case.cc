@@ -20,8 +20,6 @@ constexpr int kOk = 0, kBadInput = 2, kMissed = 10;
 
 using Outcome = CaseFile::Outcome;
 
-std::string Base(const std::string& path) { return std::filesystem::path(path).filename(); }
-
 // Explicit counts must not contradict the header.
 Result<Mesh> MeshOf(const Module& module, const CaseFile* file, const RunSettings& settings) {
   const DeviceCounts deduced = DeduceCounts(module);
@@ -44,11 +42,6 @@ Result<Mesh> MeshOf(const Module& module, const CaseFile* file, const RunSetting
                                     deduced.partitions, "num_partitions"));
   return mesh;
 }
-
-// What the ranks tell rank 0 about each of their devices.
-struct DeviceResult {
-  std::string output, text, difference;
-};
 
 std::string Shortened(const std::string& literal) {
   constexpr size_t kMost = 100;
@@ -219,7 +212,9 @@ CaseRun RunCase(const std::string& module_path, const std::string& case_path,
   CaseRun run;
   CaseRunner runner(settings, transport, &run);
   if (Status status = runner.Run(module_path, case_path); !status) run.error = status.error();
-  if (run.name.empty()) run.name = Base(module_path);
+  if (run.name.empty()) run.name = std::filesystem::path(module_path).filename();
+  run.label = case_path.empty() ? module_path
+                                : std::string(std::filesystem::path(case_path).parent_path());
   Judge(runner.expected(), &run);
   return run;
 }

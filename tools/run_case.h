@@ -24,7 +24,8 @@ struct RunSettings {
 };
 
 struct CaseRun {
-  std::string name;                // of the module, or of the case's folder
+  std::string name;                // of the module
+  std::string label;               // its file, or the case's folder
   Mesh mesh;
   std::optional<Error> error;
   std::optional<Stall> stall;

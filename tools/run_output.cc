@@ -125,7 +125,7 @@ std::string RunLine(const CaseRun& run, bool color) {
   const std::string word =
       Colored(fmt::format("{:<11}", kWords[static_cast<size_t>(ending)]), ending, color);
   const bool good = ending == Ending::kAgrees || ending == Ending::kRan;
-  return fmt::format("{} {}{}{}\n", word, run.name, good ? "" : ": ", good ? "" : WhyNot(run));
+  return fmt::format("{} {}{}{}\n", word, run.label, good ? "" : ": ", good ? "" : WhyNot(run));
 }
 
 std::string RunsSummary(const std::vector<CaseRun>& runs) {
