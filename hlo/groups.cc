@@ -1,3 +1,4 @@
+// Participants of collectives. Source: xla/service/collective_ops_utils.cc.
 #include "hlo/groups.h"
 
 #include <algorithm>
@@ -38,38 +39,68 @@ Groups ListedGroups(const Instruction& instruction, int64_t count) {
   return groups;
 }
 
+// Takes `token` after blanks.
+bool Take(std::string_view* text, char token) {
+  text->remove_prefix(std::min(text->find_first_not_of(' '), text->size()));
+  if (text->empty() || text->front() != token) return false;
+  text->remove_prefix(1);
+  return true;
+}
+
+bool TakeNumber(std::string_view* text, int64_t* number) {
+  text->remove_prefix(std::min(text->find_first_not_of(' '), text->size()));
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *number);
+  text->remove_prefix(static_cast<size_t>(end - text->data()));
+  return error == std::errc();
+}
+
 // The pairs in the frontend attribute of send and recv: "{{0,1},{1,2}}".
-std::vector<SourceTarget> PairsInText(std::string_view text) {
-  std::vector<int64_t> numbers;
-  const char* end = text.data() + text.size();
-  for (const char* at = text.data(); at < end;) {
-    int64_t number = 0;
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error == std::errc()) {
-      numbers.push_back(number);
-      at = next;
-    } else {
-      ++at;
-    }
-  }
+std::optional<std::vector<SourceTarget>> PairsInText(std::string_view text) {
   std::vector<SourceTarget> pairs;
-  for (size_t i = 0; i + 1 < numbers.size(); i += 2) pairs.push_back({numbers[i], numbers[i + 1]});
+  if (!Take(&text, '{')) return std::nullopt;
+  if (Take(&text, '}')) return pairs;
+  do {
+    SourceTarget pair;
+    if (!Take(&text, '{') || !TakeNumber(&text, &pair.source) || !Take(&text, ',') ||
+        !TakeNumber(&text, &pair.target) || !Take(&text, '}')) {
+      return std::nullopt;
+    }
+    pairs.push_back(pair);
+  } while (Take(&text, ','));
+  if (!Take(&text, '}')) return std::nullopt;
   return pairs;
 }
 
-std::vector<SourceTarget> ListedPairs(const Instruction& instruction) {
+}  // namespace
+
+std::optional<std::vector<SourceTarget>> ListedPairs(const Instruction& instruction) {
   if (!IsSendOrReceive(instruction.opcode)) {
     const auto pairs = instruction.List<SourceTarget>(Attr::kSourceTargetPairs);
-    return {pairs.begin(), pairs.end()};
+    return std::vector<SourceTarget>(pairs.begin(), pairs.end());
   }
   for (const DictionaryEntry& entry :
        instruction.List<DictionaryEntry>(Attr::kFrontendAttributes)) {
     if (entry.key == "_xla_send_recv_source_target_pairs") return PairsInText(entry.value);
   }
-  return {};
+  return std::vector<SourceTarget>();
 }
 
-}  // namespace
+bool HasReplicaGroups(Opcode opcode) { return IsCollective(opcode) && !HasPairs(opcode); }
+
+bool HasPairs(Opcode opcode) {
+  return opcode == Opcode::kSend || opcode == Opcode::kRecv ||
+         PlainOpcode(opcode) == Opcode::kCollectivePermute;
+}
+
+int64_t IdCountOf(GroupMode mode, int64_t replicas, int64_t partitions) {
+  switch (mode) {
+    case GroupMode::kCrossReplica:
+    case GroupMode::kCrossReplicaAndPartition: return replicas;
+    case GroupMode::kCrossPartition: return partitions;
+    case GroupMode::kFlattenedId: return replicas * partitions;
+  }
+  return 0;
+}
 
 std::string_view ToString(GroupMode mode) {
   switch (mode) {
@@ -91,9 +122,7 @@ GroupMode GroupModeOf(const Instruction& instruction) {
 std::vector<std::vector<DeviceId>> EffectiveGroups(const Instruction& instruction,
                                                    int64_t replicas, int64_t partitions) {
   const GroupMode mode = GroupModeOf(instruction);
-  const int64_t id_count = mode == GroupMode::kFlattenedId      ? replicas * partitions
-                           : mode == GroupMode::kCrossPartition ? partitions
-                                                                : replicas;
+  const int64_t id_count = IdCountOf(mode, replicas, partitions);
   const int64_t copies = mode == GroupMode::kCrossReplica     ? partitions
                          : mode == GroupMode::kCrossPartition ? replicas
                                                               : 1;
@@ -123,7 +152,7 @@ std::vector<DevicePair> EffectivePairs(const Instruction& instruction, int64_t r
   const int64_t ids = by_partition ? partitions : replicas;
   const int64_t copies = by_partition ? replicas : partitions;
   std::vector<DevicePair> result;
-  for (const SourceTarget& pair : ListedPairs(instruction)) {
+  for (const SourceTarget& pair : ListedPairs(instruction).value_or(std::vector<SourceTarget>())) {
     if (std::min(pair.source, pair.target) < 0 || std::max(pair.source, pair.target) >= ids) continue;
     for (int64_t copy = 0; copy < copies; ++copy) {
       const auto device = [&](int64_t id) {

@@ -251,13 +251,7 @@ bool ModuleParser::SetShape(const Shape* declared, Instruction* instruction) {
     return in_.Fail(instruction->offset, "shape-required",
                     fmt::format("{} needs its result shape", ToString(instruction->opcode)));
   }
-  const auto operand_count = static_cast<int>(instruction->operands.size());
-  if (operand_count < definition.min_operands ||
-      (definition.max_operands >= 0 && operand_count > definition.max_operands)) {
-    return in_.Fail(instruction->offset, "operand-count",
-                    fmt::format("{} with {} operands", ToString(instruction->opcode), operand_count));
-  }
-  auto inferred = definition.infer({module_, scope().computation, *instruction, in_.shapes()});
+  auto inferred = InferShape({module_, scope().computation, *instruction, in_.shapes()});
   if (inferred) {
     instruction->shape = *inferred;
     return true;

@@ -1,3 +1,4 @@
+// Digits, boxes and concatenations. Source: XLA operation semantics.
 #include "hlo/view.h"
 
 #include <algorithm>

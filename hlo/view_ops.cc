@@ -1,3 +1,5 @@
+// Pieces of each View op. Attributes have been validated. Source: XLA operation semantics, Broadcast,
+// Reshape, Transpose, Slice, Pad, Concatenate, Rev, DynamicSlice, DynamicUpdateSlice.
 #include "hlo/view_ops.h"
 
 #include <algorithm>
