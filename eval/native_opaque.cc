@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "eval/native_kernels.h"
+#include "eval/native_opaque.h"
 
 namespace hv {
 namespace {
@@ -39,6 +39,9 @@ constexpr std::array<std::string_view, 17> kIdentityTargets = {
 
 Result<Value> CustomCall(const KernelCall& call, std::vector<Value> operands) {
   const std::string_view target = call.instruction.Text(Attr::kCustomCallTarget);
+  if (target == "TopK" && operands.size() == 1 && ResultShapes(call).size() == 2) {
+    return NativeTopK(call, operands[0], true);
+  }
   if (!IsAnnotation(call.instruction) || operands.empty()) {
     return NotImplemented(call, "target \"" + std::string(target) + "\"");
   }
@@ -72,6 +75,22 @@ Result<Value> NativeOpaque(const KernelCall& call, std::vector<Value> operands) 
       return KeepSizes(call, rest, call.shape->dims, operands[0]);
     case Opcode::kCustomCall:
       return CustomCall(call, std::move(operands));
+    case Opcode::kSort:
+      return NativeSort(call, operands);
+    case Opcode::kTopk:
+      return NativeTopK(call, operands[0], call.instruction.Int(Attr::kLargest, 1) != 0);
+    case Opcode::kFft:
+      return NativeFft(call, operands[0]);
+    case Opcode::kCholesky:
+      return NativeCholesky(call, operands[0]);
+    case Opcode::kTriangularSolve:
+      return NativeTriangularSolve(call, operands[0], operands[1]);
+    case Opcode::kRngBitGenerator:
+      return NativeRngBitGenerator(call, operands[0]);
+    case Opcode::kBatchNormTraining:
+    case Opcode::kBatchNormInference:
+    case Opcode::kBatchNormGrad:
+      return NativeBatchNorm(call, operands);
     default:
       return NotImplemented(call);
   }

@@ -1,0 +1,190 @@
+// sort and topk. Source: hlo_ops 3.10.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "eval/convert.h"
+#include "eval/native_opaque.h"
+#include "eval/order_keys.h"
+#include "eval/scalar_program.h"
+
+namespace hv {
+namespace {
+
+// Stable merge sort that never reads outside, whatever `less` answers: short stretches by binary
+// insertion, longer ones halved; the right element goes first only if it is less.
+template <class Less>
+class StableSort {
+ public:
+  explicit StableSort(Less less) : less_(std::move(less)) {}
+
+  void Run(std::span<int64_t> row) {
+    if (row.size() < 9) return Insert(row);
+    const size_t middle = row.size() / 2;
+    Run(row.first(middle));
+    Run(row.subspan(middle));
+    std::vector<int64_t> left(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(middle));
+    size_t l = 0, r = middle, out = 0;
+    while (l < left.size() && r < row.size()) {
+      row[out++] = less_(row[r], left[l]) ? row[r++] : left[l++];
+    }
+    while (l < left.size()) row[out++] = left[l++];
+  }
+
+ private:
+  void Insert(std::span<int64_t> row) {
+    for (auto i = row.begin(); i != row.end(); ++i) {
+      const auto at = std::upper_bound(row.begin(), i, *i,
+                                       [&](int64_t a, int64_t b) { return less_(a, b); });
+      std::rotate(at, i, i + 1);
+    }
+  }
+
+  Less less_;
+};
+
+// A comparator that compares one pair of its parameters directly: which operand, which way round.
+struct DirectComparison {
+  size_t operand;
+  bool descending;
+  bool total_order;
+};
+
+std::optional<DirectComparison> RecognizeComparator(const Module& module,
+                                                    ComputationIndex computation) {
+  const Computation& body = module.At(computation);
+  const Instruction& root = body.Root();
+  if (root.opcode != Opcode::kCompare) return std::nullopt;
+  const Instruction &a = body.At(root.operands[0]), &b = body.At(root.operands[1]);
+  if (a.opcode != Opcode::kParameter || b.opcode != Opcode::kParameter) return std::nullopt;
+  if (a.parameter_number / 2 != b.parameter_number / 2) return std::nullopt;
+  const Direction direction = DirectionOf(root.Text(Attr::kCompareDirection));
+  const bool less = direction == Direction::kLt, greater = direction == Direction::kGt;
+  const bool swapped = a.parameter_number > b.parameter_number;
+  if ((!less && !greater) || a.parameter_number == b.parameter_number) return std::nullopt;
+  const bool total = !IsFloat(a.shape->type) || root.Text(Attr::kCompareType) == "TOTALORDER";
+  return DirectComparison{static_cast<size_t>(a.parameter_number / 2), greater != swapped, total};
+}
+
+// Elements of row number `row` along a dimension lie `stride` apart from `first` on.
+struct Rows {
+  int64_t length, stride, count;
+  int64_t First(int64_t row) const { return row / stride * stride * length + row % stride; }
+};
+
+Rows RowsOf(const Shape& shape, int64_t dimension) {
+  const auto d = static_cast<size_t>(dimension);
+  const int64_t length = shape.dims[d];
+  const int64_t stride = RowMajorStrides(shape.dims)[d];
+  return {length, stride, length == 0 ? 0 : shape.element_count / length};
+}
+
+template <class Key>
+void SortRowByKeys(const std::vector<Key>& keys, int64_t first, int64_t stride, bool descending,
+                   std::span<int64_t> order) {
+  const auto key = [&](int64_t i) { return keys[static_cast<size_t>(first + i * stride)]; };
+  if (descending) {
+    StableSort([&](int64_t a, int64_t b) { return key(a) > key(b); }).Run(order);
+  } else {
+    StableSort([&](int64_t a, int64_t b) { return key(a) < key(b); }).Run(order);
+  }
+}
+
+// Parameters are interleaved: (a0, b0, a1, b1, ..).
+void SortRowByProgram(ScalarProgram& program, std::span<const Value> operands, int64_t first,
+                      int64_t stride, std::span<int64_t> order) {
+  std::vector<const std::byte*> in(2 * operands.size());
+  const auto less = [&](int64_t a, int64_t b) {
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const std::byte* data = operands[k].bytes().data();
+      const int64_t width = operands[k].element_bytes();
+      in[2 * k] = data + (first + a * stride) * width;
+      in[2 * k + 1] = data + (first + b * stride) * width;
+    }
+    uint8_t result = 0;
+    std::byte* out[1] = {reinterpret_cast<std::byte*>(&result)};
+    program.Run(in, out, 1);
+    return result != 0;
+  };
+  StableSort(less).Run(order);
+}
+
+void PermuteRow(const Value& from, int64_t first, int64_t stride, std::span<const int64_t> order,
+                std::byte* out) {
+  const auto width = static_cast<size_t>(from.element_bytes());
+  const std::byte* in = from.bytes().data();
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto to = static_cast<size_t>(first + static_cast<int64_t>(i) * stride);
+    const auto at = static_cast<size_t>(first + order[i] * stride);
+    std::memcpy(out + to * width, in + at * width, width);
+  }
+}
+
+}  // namespace
+
+Result<Value> NativeSort(const KernelCall& call, const std::vector<Value>& operands) {
+  const ComputationIndex comparator = call.instruction.Computation(Attr::kToApply);
+  const auto direct = RecognizeComparator(call.module, comparator);
+  std::optional<ScalarProgram> program;
+  std::vector<int64_t> integer_keys;
+  std::vector<double> float_keys;
+  if (direct && direct->total_order) {
+    integer_keys = TotalKeys(operands[direct->operand]);
+  } else if (direct) {
+    HV_ASSIGN(const Value wide, ConvertValue(call.module, operands[direct->operand],
+                                             ElementType::kF64));
+    float_keys.assign(wide.As<double>().begin(), wide.As<double>().end());
+  } else {
+    HV_ASSIGN(program, ScalarProgram::Compile(call.module, comparator));
+  }
+  std::vector<Value> results;
+  for (const Shape* shape : ResultShapes(call)) results.push_back(Value::NewNative(shape));
+  const Rows rows = RowsOf(*operands[0].shape(), call.instruction.Ints(Attr::kDimensions)[0]);
+  std::vector<int64_t> order(static_cast<size_t>(rows.length));
+  for (int64_t row = 0; row < rows.count; ++row) {
+    const int64_t first = rows.First(row);
+    std::iota(order.begin(), order.end(), 0);
+    if (program) {
+      SortRowByProgram(*program, operands, first, rows.stride, order);
+    } else if (direct->total_order) {
+      SortRowByKeys(integer_keys, first, rows.stride, direct->descending, order);
+    } else {
+      SortRowByKeys(float_keys, first, rows.stride, direct->descending, order);
+    }
+    for (size_t k = 0; k < operands.size(); ++k) {
+      PermuteRow(operands[k], first, rows.stride, order, results[k].MutableBytes().data());
+    }
+  }
+  return PackResults(call, std::move(results));
+}
+
+Result<Value> NativeTopK(const KernelCall& call, const Value& operand, bool largest) {
+  const std::span<const Shape* const> shapes = ResultShapes(call);
+  Value values = Value::NewNative(shapes[0]), indices = Value::NewNative(shapes[1]);
+  const std::vector<int64_t> keys = TotalKeys(operand);
+  const int64_t length = operand.shape()->dims.back(), k = shapes[0]->dims.back();
+  const auto width = static_cast<size_t>(operand.element_bytes());
+  std::vector<int64_t> order(static_cast<size_t>(length));
+  const int64_t rows = length == 0 ? 0 : operand.element_count() / length;
+  std::byte* out = values.MutableBytes().data();
+  int32_t* index = indices.MutableAs<int32_t>().data();
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t* key = keys.data() + row * length;
+    std::iota(order.begin(), order.end(), 0);
+    // Ties: the lower index first.
+    std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
+      if (key[a] == key[b]) return a < b;
+      return largest ? key[a] > key[b] : key[a] < key[b];
+    });
+    for (int64_t i = 0; i < k; ++i, out += width) {
+      const auto from = static_cast<size_t>(row * length + order[static_cast<size_t>(i)]);
+      std::memcpy(out, operand.bytes().data() + from * width, width);
+      *index++ = static_cast<int32_t>(order[static_cast<size_t>(i)]);
+    }
+  }
+  return PackResults(call, {std::move(values), std::move(indices)});
+}
+
+}  // namespace hv
