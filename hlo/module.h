@@ -150,8 +150,9 @@ class InstructionBuilder {
 // Largest channel_id of any instruction plus one, at least 1 (hlo_query::NextChannelId).
 int64_t NextChannelId(const Module& module);
 
-// Drops instructions that nothing needs (no path to the root, no side effect) and computations that
-// nothing calls, keeping the order of the rest and renumbering. Parameters of ENTRY stay.
+// Drops instructions that nothing needs (no path to the root, no side effect of their own or of what
+// they call) and computations that nothing calls; keeps the order of the rest and renumbers. Parameters
+// stay. Control edges through what is dropped become edges between what is left.
 void EliminateDeadCode(Module* module);
 
 }  // namespace hv

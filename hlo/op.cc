@@ -18,6 +18,10 @@ constinit const std::array<const OpDef*, kOpcodeCount> kTable = {
 
 const OpDef& Definition(Opcode opcode) { return *kTable[static_cast<size_t>(opcode)]; }
 
+bool HasSideEffect(const Instruction& instruction) {
+  return Definition(instruction).side_effect || instruction.Bool(Attr::kHasSideEffect);
+}
+
 bool IsCollective(Opcode opcode) {
   return Definition(opcode).kernel == KernelKind::kCollective;
 }
