@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/check.h"
 #include "hlo/float_formats.h"
@@ -54,10 +55,24 @@ const std::byte* ElementAt(const Literal& literal, int64_t index) {
 }
 
 template <class T>
-void AppendShortest(T value, std::string* out) {
+void AppendInteger(T value, std::string* out) {
   char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  out->append(digits, end);
+  out->append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+// As XLA prints floats, so that texts compare: the digits every float can hold if they give the value
+// back, else as many as any float needs.
+template <class T>
+void AppendRoundTrip(T value, std::string* out) {
+  using Limits = std::numeric_limits<T>;
+  char text[40];
+  char* end = text;
+  for (int digits : {Limits::digits10, Limits::max_digits10}) {
+    end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits).ptr;
+    T back;
+    if (std::from_chars(text, end, back).ec == std::errc() && back == value) break;
+  }
+  out->append(text, end);
 }
 
 // NaN with its sign, and its payload where it is not the default one (only the quiet bit set).
@@ -81,16 +96,15 @@ void AppendReal(ElementType type, const std::byte* element, std::string* out) {
   } else if (value == 0 && std::signbit(value)) {
     *out += "-0.0";  // XLA reads "-0" as the integer 0
   } else if (type == ElementType::kF64) {
-    AppendShortest(value, out);
+    AppendRoundTrip(value, out);
   } else if (type == ElementType::kF32) {
-    AppendShortest(static_cast<float>(value), out);
+    AppendRoundTrip(static_cast<float>(value), out);
   } else {
     // Digits that tell neighbours of a p-bit significand apart: 1 + ceil(p log10 2).
     const int digits = 1 + static_cast<int>(std::ceil(PrecisionBits(type) * 0.30103));
     char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general,
-                                   digits).ptr;
-    out->append(text, end);
+    out->append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::general,
+                                    digits).ptr);
   }
 }
 
@@ -158,9 +172,9 @@ void AppendElement(ElementType type, const std::byte* element, std::string* out)
   } else if (IsFloat(type)) {
     AppendReal(type, element, out);
   } else if (IsUnsigned(type)) {
-    AppendShortest(static_cast<uint64_t>(LoadInteger(type, element)), out);
+    AppendInteger(static_cast<uint64_t>(LoadInteger(type, element)), out);
   } else {
-    AppendShortest(LoadInteger(type, element), out);
+    AppendInteger(LoadInteger(type, element), out);
   }
 }
 

@@ -46,7 +46,6 @@ void AppendSignature(const Computation& computation, std::string* out) {
   for (size_t i = 0; i < computation.parameters.size(); ++i) {
     const Instruction& parameter = computation.At(computation.parameters[i]);
     if (i > 0) *out += ", ";
-    if (i > 0 && i % 5 == 0) fmt::format_to(std::back_inserter(*out), "/*index={}*/", i);
     (*out += parameter.name) += ": ";
     AppendShape(*parameter.shape, false, out);
   }
@@ -97,7 +96,7 @@ void AppendHeader(const Module& module, std::string* out) {
     append(key);
   }
   *out += "\n\n";
-  if (!module.stack_frames.empty()) (*out += module.stack_frames) += "\n\n";
+  if (!module.stack_frames.empty()) (*out += module.stack_frames) += "\n\n\n";
 }
 
 }  // namespace
