@@ -12,7 +12,9 @@ bool ModuleParser::ParseHeader() {
   if (!in_.Name(&module_.name)) return false;
   in_.Consume(':');
   while (in_.Consume(',')) {
-    if (!ParseHeaderAttribute()) return false;
+    if (ParseHeaderAttribute()) continue;
+    in_.SkipLine();  // what follows may have mistakes of its own
+    break;
   }
   return ParseStackFrames();
 }

@@ -42,17 +42,16 @@ bool ModuleParser::ParseInstruction() {
   Instruction instruction;
   instruction.offset = in_.TokenOffset();
   const char* const first = in_.position();
-  if (!DefinedName(true, &instruction.name)) {
-    if (!single_instruction_) return false;
-    in_.diagnostics().clear();  // without a name: `f32[4] add(...)`
-    in_.set_position(first);
-    instruction.name = "result";
-  } else if (in_.PeekRaw() == '=' && *first != '%') {
-    return in_.FailHere("attached-equals",
-                        fmt::format("'{}=' is an attribute; leave a blank after a name",
-                                    instruction.name));
-  } else if (!in_.Expect('=', "after the name of an instruction")) {
-    return false;
+  if (AtSingle() && shapes_.AtShape()) {
+    instruction.name = "result";  // the left side may be missing
+  } else {
+    if (!DefinedName(true, &instruction.name)) return false;
+    if (in_.PeekRaw() == '=' && *first != '%') {
+      return in_.FailHere("attached-equals",
+                          fmt::format("'{}=' is an attribute; leave a blank after a name",
+                                      instruction.name));
+    }
+    if (!in_.Expect('=', "after the name of an instruction")) return false;
   }
   damaged_operand_ = false;
   const bool fine = ParseRightSide(&instruction);
@@ -85,7 +84,7 @@ bool ModuleParser::ParseRightSide(Instruction* instruction) {
   instruction->shape = declared;
   const size_t first = attributes_.size();
   if (!ParseArguments(instruction)) return false;
-  if (!ParseAttributes(*instruction, token, first)) return false;
+  if (!ParseAttributes(*instruction, token)) return false;
   if (token.sugar == AsyncSugar::kStart) return WrapStart(token, first, instruction);
   TakeAttributes(first, instruction);
   return SetShape(declared, instruction) &&
@@ -136,8 +135,7 @@ bool ModuleParser::ParseConstant(Instruction* instruction) {
   return instruction->literal != nullptr && in_.Expect(')', "after a literal");
 }
 
-bool ModuleParser::ParseAttributes(const Instruction& instruction, const OpcodeToken& token,
-                                   size_t first) {
+bool ModuleParser::ParseAttributes(const Instruction& instruction, const OpcodeToken& token) {
   const bool wraps = token.sugar == AsyncSugar::kStart;
   const Opcode opcode = wraps ? token.wrapped : token.opcode;
   const uint32_t end_of_operands = in_.offset();
@@ -164,7 +162,6 @@ bool ModuleParser::ParseAttributes(const Instruction& instruction, const OpcodeT
     if (!ParseAttributeValue(instruction, &attribute)) return false;
     attributes_.push_back(attribute);
   }
-  (void)first;
   const AttrSet missing = RequiredAttributes(opcode) & ~seen;
   if (missing.none()) return true;
   size_t bit = 0;

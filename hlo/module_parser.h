@@ -72,6 +72,8 @@ class ModuleParser {
   bool ParseNestedComputation(std::string base, ComputationIndex* index);
   bool DefinedName(bool of_instruction, std::string_view* name);
   Scope& scope() { return *scopes_[depth_ - 1]; }
+  // In the one instruction of a text without computations?
+  bool AtSingle() const { return single_instruction_ && depth_ == 1; }
   void OpenScope();
   void CloseScope() { --depth_; }
 
@@ -81,7 +83,7 @@ class ModuleParser {
   bool ParseOpcode(OpcodeToken* token);
   bool ParseArguments(Instruction* instruction);    // what stands in the parentheses
   bool ParseConstant(Instruction* instruction);
-  bool ParseAttributes(const Instruction& instruction, const OpcodeToken& token, size_t first);
+  bool ParseAttributes(const Instruction& instruction, const OpcodeToken& token);
   bool ParseAttributeValue(const Instruction& instruction, Attribute* attribute);
   bool ParseComputationList(const Instruction& instruction, Attribute* attribute);
   bool ParseCalledComputation(const Instruction& instruction, Attr key, ComputationIndex* index);

@@ -10,7 +10,8 @@ namespace hv {
 bool ModuleParser::ParseOperands(Instruction* instruction) {
   const size_t first = operands_.size();
   if (!in_.Expect('(', "before operands")) return false;
-  if (!in_.ListUntil(')', "after operands", [this] { return ParseOperand(); })) return false;
+  const auto operand = [this] { return in_.Peek() == ')' || ParseOperand(); };  // "x, y,)" is fine
+  if (!in_.ListUntil(')', "after operands", operand)) return false;
   instruction->operands =
       in_.arena().Copy(std::span<const InstructionIndex>(operands_).subspan(first));
   operands_.resize(first);
@@ -25,7 +26,7 @@ bool ModuleParser::ParseOperand() {
     const bool nested = !in_.Identifier().empty() && in_.Peek() == '(';
     in_.set_position(start);
     if (nested) return ParseNestedOperand(shape);
-    if (single_instruction_ && shape != nullptr && (*start == ',' || *start == ')')) {
+    if (AtSingle() && shape != nullptr && (*start == ',' || *start == ')')) {
       return ParseImplicitParameter(shape);
     }
   }
@@ -37,7 +38,7 @@ bool ModuleParser::ParseNamedOperand(const Shape* shape) {
   std::string_view name;
   if (!in_.Name(&name)) return false;
   InstructionIndex operand = scope().names.Find(name);
-  if (operand == NameTable::kAbsent && single_instruction_ && shape != nullptr) {
+  if (operand == NameTable::kAbsent && AtSingle() && shape != nullptr) {
     operand = MakeParameter(name, shape);
   }
   if (operand == NameTable::kAbsent) {

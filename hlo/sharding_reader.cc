@@ -30,6 +30,7 @@ bool ReadTileDevices(Reader* in) {
     return true;
   });
   if (!read) return false;
+  if (product == 1) return in->Fail(where, "sharding", "a tiling needs more than one device");
   if (in->Consume("<=")) {
     in->set_position(start);
     IotaTile tile;
