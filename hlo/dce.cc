@@ -57,29 +57,6 @@ std::vector<int32_t> Renumbering(const std::vector<bool>& live) {
   return renumbering;
 }
 
-// What `index` waits for among the survivors: itself, or what it would have waited for.
-void AddSurvivors(const Computation& computation, InstructionIndex index,
-                  const std::vector<int32_t>& renumbering, std::vector<bool>* visited,
-                  std::vector<InstructionIndex>* survivors) {
-  std::vector<InstructionIndex> pending{index};
-  while (!pending.empty()) {
-    const InstructionIndex at = pending.back();
-    pending.pop_back();
-    if ((*visited)[static_cast<size_t>(at)]) continue;
-    (*visited)[static_cast<size_t>(at)] = true;
-    const Instruction& instruction = computation.At(at);
-    if (renumbering[static_cast<size_t>(at)] != kGone) {
-      // Nothing needs an edge to what is there from the start.
-      const bool source = at != index && Definition(instruction).kernel == KernelKind::kSource;
-      if (!source) survivors->push_back(renumbering[static_cast<size_t>(at)]);
-      continue;
-    }
-    pending.insert(pending.end(), instruction.operands.begin(), instruction.operands.end());
-    const auto before = instruction.ControlPredecessors();
-    pending.insert(pending.end(), before.begin(), before.end());
-  }
-}
-
 template <class T>
 void SetList(Arena* arena, const std::vector<T>& list, Attribute* attribute) {
   const std::span<const T> copy = arena->Copy(list);
@@ -95,7 +72,8 @@ class Renumberer {
       : arena_(&module->context->arena),
         before_(before),
         instructions_(instructions),
-        computations_(computations) {}
+        computations_(computations),
+        visited_by_(before.instructions.size(), nullptr) {}
 
   Instruction Rewrite(const Instruction& instruction) {
     Instruction result = instruction;
@@ -129,9 +107,8 @@ class Renumberer {
       }
       case AttrKind::kInstructions: {
         std::vector<InstructionIndex> survivors;
-        std::vector<bool> visited(before_.instructions.size());
         for (const InstructionIndex p : instruction.List<InstructionIndex>(attribute->key)) {
-          AddSurvivors(before_, p, instructions_, &visited, &survivors);
+          AddSurvivors(instruction, p, &survivors);
         }
         return SetList(arena_, survivors, attribute);
       }
@@ -139,10 +116,35 @@ class Renumberer {
     }
   }
 
+  // What `waiter` waits for through its predecessor `index`: that, or what that would have waited for.
+  void AddSurvivors(const Instruction& waiter, InstructionIndex index,
+                    std::vector<InstructionIndex>* survivors) {
+    std::vector<InstructionIndex> pending{index};
+    while (!pending.empty()) {
+      const InstructionIndex at = pending.back();
+      pending.pop_back();
+      const Instruction*& visited_by = visited_by_[static_cast<size_t>(at)];
+      if (visited_by == &waiter) continue;
+      visited_by = &waiter;
+      const Instruction& instruction = before_.At(at);
+      const int32_t kept_as = instructions_[static_cast<size_t>(at)];
+      if (kept_as != kGone) {
+        // Nothing needs an edge to what is there from the start.
+        const bool source = at != index && Definition(instruction).kernel == KernelKind::kSource;
+        if (!source) survivors->push_back(kept_as);
+        continue;
+      }
+      pending.insert(pending.end(), instruction.operands.begin(), instruction.operands.end());
+      const auto before = instruction.ControlPredecessors();
+      pending.insert(pending.end(), before.begin(), before.end());
+    }
+  }
+
   Arena* arena_;
   const Computation& before_;
   const std::vector<int32_t>& instructions_;
   const std::vector<int32_t>& computations_;
+  std::vector<const Instruction*> visited_by_;  // who came last to each instruction of before_
 };
 
 Computation Rebuild(Module* module, const Computation& before, const std::vector<bool>& live,

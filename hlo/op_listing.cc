@@ -1,0 +1,116 @@
+#include "hlo/op_listing.h"
+
+#include <fmt/format.h>
+
+namespace hv {
+namespace {
+
+constexpr std::string_view kHead =
+    R"(# The ops
+
+Generated from the op table (`run_hlo --list-ops`); a test compares. Every op is read, printed and
+validated; *kernel* says how it is computed.
+
+- arity: number of operands; `2+` means two or more.
+- attributes: in printing order, `*` marks those that must be there. Besides, any instruction may carry
+  sharding, frontend_attributes, control-predecessors, metadata, backend_config, statistics, origin and
+  parameter_replication.
+- tier: 1 is needed by rewrites of collectives, 2 occurs in partitioned training steps, 3 is the rest,
+  X needs a target or a host.
+- exactness: `exact` results have the same bits everywhere, `rounded` are one correct rounding, `library`
+  may differ by a few units in the last place, `order` depends on the order of accumulation, `none` is not
+  reproducible.
+- names in parentheses are headings of XLA's operation semantics.
+
+| op | arity | attributes | kernel | tier | exactness | types | meaning |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+)";
+
+struct TypeName {
+  TypeSet set;
+  std::string_view name;
+};
+constexpr TypeName kTypeNames[] = {{kPreds, "pred"},
+                                   {kIntegers, "integer"},
+                                   {kSigneds, "signed"},
+                                   {kFloats, "float"},
+                                   {kComplexes, "complex"}};
+
+}  // namespace
+
+std::string_view ToString(KernelKind kernel) {
+  switch (kernel) {
+    case KernelKind::kSource: return "source";
+    case KernelKind::kScalar: return "scalar";
+    case KernelKind::kView: return "view";
+    case KernelKind::kAlias: return "alias";
+    case KernelKind::kGather: return "gather";
+    case KernelKind::kScatter: return "scatter";
+    case KernelKind::kReduce: return "reduce";
+    case KernelKind::kWindow: return "window";
+    case KernelKind::kContract: return "contract";
+    case KernelKind::kCollective: return "collective";
+    case KernelKind::kDone: return "done";
+    case KernelKind::kRegion: return "region";
+    case KernelKind::kOpaque: return "opaque";
+    case KernelKind::kRefused: return "refused";
+  }
+  return "";
+}
+
+std::string_view ToString(Exactness exactness) {
+  switch (exactness) {
+    case Exactness::kExact: return "exact";
+    case Exactness::kRounded: return "rounded";
+    case Exactness::kLibrary: return "library";
+    case Exactness::kOrder: return "order";
+    case Exactness::kNone: return "none";
+  }
+  return "";
+}
+
+std::string_view ToString(Tier tier) {
+  constexpr std::string_view kNames[] = {"1", "2", "3", "X"};
+  return kNames[static_cast<size_t>(tier)];
+}
+
+std::string ArityOf(const OpDef& def) {
+  return fmt::format("{}{}", def.min_operands, def.max_operands < 0 ? "+" : "");
+}
+
+std::string AttributesOf(const OpDef& def) {
+  std::string text;
+  for (const AttrSpec& spec : def.attributes) {
+    if (!text.empty()) text += ", ";
+    text += Row(spec.key).text;
+    if (spec.required) text += '*';
+  }
+  return text;
+}
+
+std::string TypesOf(const OpDef& def) {
+  if (!def.types.empty()) return std::string(def.types);
+  if (def.accepts == kArrays) return "any array";
+  std::string text;
+  TypeSet named = 0;
+  for (const TypeName& type : kTypeNames) {
+    if ((def.accepts & type.set) != type.set || (named & type.set) != 0) continue;
+    named |= type.set;
+    if (!text.empty()) text += ", ";
+    text += type.name;
+  }
+  return text;
+}
+
+std::string OpTableMarkdown() {
+  std::string text(kHead);
+  for (int op = 0; op < kOpcodeCount; ++op) {
+    const OpDef& def = Definition(static_cast<Opcode>(op));
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", ToString(def.opcode),
+                        ArityOf(def), AttributesOf(def), ToString(def.kernel),
+                        ToString(def.tier), ToString(def.exactness), TypesOf(def), def.doc);
+  }
+  return text;
+}
+
+}  // namespace hv
