@@ -30,7 +30,7 @@ enum class AttrKind : uint8_t {
   kIntLists,      // {{1,2},{3}} or {1,2} (then one list)
   kBools,         // {true,false}
   kWord,          // an enum word, exact spelling
-  kWordAnyCase,   // an enum word, any case, kept as written
+  kWordAnyCase,   // an enum word, read in any case, kept in its usual spelling
   kWordsAnyCase,  // {default,highest}
   kString,        // "text"
   kBraces,        // a balanced {...}, kept as written

@@ -98,6 +98,11 @@ bool IsDefault(const Attribute& attribute) {
   }
 }
 
+std::string_view DefaultCompareType(ElementType operand) {
+  if (IsFloat(operand) || IsComplex(operand)) return "FLOAT";
+  return IsSigned(operand) ? "SIGNED" : "UNSIGNED";
+}
+
 void Canonicalize(std::vector<Attribute>* attributes, size_t first) {
   const auto begin = attributes->begin() + static_cast<std::ptrdiff_t>(first);
   attributes->erase(std::remove_if(begin, attributes->end(), IsDefault), attributes->end());

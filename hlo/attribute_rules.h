@@ -24,6 +24,9 @@ const AttrSet& RequiredAttributes(Opcode opcode);
 // Is this the value that absence means? Such attributes are not stored, so that modules compare.
 bool IsDefault(const Attribute& attribute);
 
+// The `type` a compare of such operands has when it states none.
+std::string_view DefaultCompareType(ElementType operand);
+
 // Drops defaults from attributes[first..] and sorts the rest by key.
 void Canonicalize(std::vector<Attribute>* attributes, size_t first);
 

@@ -85,6 +85,7 @@ bool ModuleParser::ParseRightSide(Instruction* instruction) {
   const size_t first = attributes_.size();
   if (!ParseArguments(instruction)) return false;
   if (!ParseAttributes(*instruction, token)) return false;
+  if (token.opcode == Opcode::kCompare) DropDefaultCompareType(first, *instruction);
   if (token.sugar == AsyncSugar::kStart) return WrapStart(token, first, instruction);
   TakeAttributes(first, instruction);
   return SetShape(declared, instruction) &&
@@ -229,6 +230,17 @@ bool ModuleParser::ParsePredecessors(Attribute* attribute) {
   attribute->data = copy.data();
   attribute->size = copy.size();
   return read;
+}
+
+void ModuleParser::DropDefaultCompareType(size_t first, const Instruction& instruction) {
+  if (instruction.operands.empty()) return;
+  const ElementType operand = scope().computation.At(instruction.operands[0]).shape->type;
+  for (size_t i = first; i < attributes_.size(); ++i) {
+    if (attributes_[i].key != Attr::kCompareType) continue;
+    if (attributes_[i].text != DefaultCompareType(operand)) return;
+    attributes_.erase(attributes_.begin() + static_cast<std::ptrdiff_t>(i));
+    return;
+  }
 }
 
 void ModuleParser::TakeAttributes(size_t first, Instruction* instruction) {

@@ -88,6 +88,7 @@ class ModuleParser {
   bool ParseComputationList(const Instruction& instruction, Attribute* attribute);
   bool ParseCalledComputation(const Instruction& instruction, Attr key, ComputationIndex* index);
   bool ParsePredecessors(Attribute* attribute);
+  void DropDefaultCompareType(size_t first, const Instruction& instruction);
   void TakeAttributes(size_t first, Instruction* instruction);
   bool SetShape(const Shape* declared, Instruction* instruction);
   InstructionIndex Append(const Instruction& instruction);

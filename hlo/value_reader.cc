@@ -76,7 +76,7 @@ bool ValueReader::Read(Attribute* attribute) {
     case AttrKind::kIntLists: return ReadIntLists(attribute);
     case AttrKind::kBools: return ReadBools(attribute);
     case AttrKind::kWord:
-    case AttrKind::kWordAnyCase: return ReadWord(attribute);
+    case AttrKind::kWordAnyCase: return ReadEnumWord(attribute->key, &attribute->text);
     case AttrKind::kWordsAnyCase: return ReadWords(attribute);
     case AttrKind::kString: return in_.Quoted(&attribute->text);
     case AttrKind::kBraces: return in_.Braces(&attribute->text);
@@ -143,34 +143,32 @@ bool ValueReader::ReadBools(Attribute* attribute) {
   return true;
 }
 
-bool ValueReader::CheckWord(Attr key, uint32_t where, std::string_view word) {
+// The word at the cursor, in the spelling of EnumWords where case does not matter.
+bool ValueReader::ReadEnumWord(Attr key, std::string_view* word) {
+  const uint32_t where = in_.TokenOffset();
+  *word = in_.Identifier();
+  if (word->empty()) return in_.FailExpected("a word");
   const auto words = EnumWords(key);
+  if (words.empty()) return true;
   const bool any_case = Row(key).kind != AttrKind::kWord;
-  const bool known = std::any_of(words.begin(), words.end(), [&](std::string_view legal) {
-    return legal == word || (any_case && SameWordAnyCase(legal, word));
+  const auto known = std::find_if(words.begin(), words.end(), [&](std::string_view legal) {
+    return legal == *word || (any_case && SameWordAnyCase(legal, *word));
   });
-  if (known || words.empty()) return true;
+  if (known != words.end()) {
+    *word = *known;
+    return true;
+  }
   std::string note = "known:";
   for (std::string_view legal : words) (note += ' ') += legal;
-  return in_.Fail(where, "unknown-word", fmt::format("'{}' is no value of {}", word, Row(key).text),
+  return in_.Fail(where, "unknown-word", fmt::format("'{}' is no value of {}", *word, Row(key).text),
                   std::move(note));
-}
-
-bool ValueReader::ReadWord(Attribute* attribute) {
-  const uint32_t where = in_.TokenOffset();
-  attribute->text = in_.Identifier();
-  if (attribute->text.empty()) return in_.FailExpected("a word");
-  return CheckWord(attribute->key, where, attribute->text);
 }
 
 bool ValueReader::ReadWords(Attribute* attribute) {
   std::vector<std::string_view> words;
   if (!in_.Expect('{', "before a list of words")) return false;
   const bool read = in_.ListUntil('}', "after a list of words", [&] {
-    const uint32_t where = in_.TokenOffset();
-    words.push_back(in_.Identifier());
-    if (words.back().empty()) return in_.FailExpected("a word");
-    return CheckWord(attribute->key, where, words.back());
+    return ReadEnumWord(attribute->key, &words.emplace_back());
   });
   return read && Store(words, attribute);
 }

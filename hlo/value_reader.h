@@ -20,7 +20,6 @@ class ValueReader {
   bool ReadInts(Attribute* attribute);
   bool ReadIntLists(Attribute* attribute);
   bool ReadBools(Attribute* attribute);
-  bool ReadWord(Attribute* attribute);
   bool ReadWords(Attribute* attribute);
   bool ReadConfig(Attribute* attribute);
   bool ReadDictionary(Attribute* attribute);
@@ -34,7 +33,7 @@ class ValueReader {
   bool ReadPairs(Attribute* attribute);
   bool ReadShapes(Attribute* attribute);
   bool ReadTypedLiteral(Attribute* attribute);
-  bool CheckWord(Attr key, uint32_t where, std::string_view word);
+  bool ReadEnumWord(Attr key, std::string_view* word);
 
   // item (x item)*, as in 2x3x4; blanks end it.
   template <class Item>
