@@ -73,16 +73,14 @@ tl::unexpected<Error> Wrong(const OpContext& context, Attr key, std::string_view
 Status CheckForm(const OpContext& context) {
   HV_RETURN_IF_ERROR(CheckOperandCount(context));
   HV_RETURN_IF_ERROR(CheckAttributes(context));
-  for (size_t i = 0; i < context.operand_count(); ++i) {
-    if (HasUnbounded(context.operand(i))) {
-      return Wrong(context, "unbounded-dimension",
-                   fmt::format("operand {} has a dimension without a bound", i));
-    }
+  // Where the result is declared, its operands have been looked at as results.
+  const Shape* declared = context.instruction.shape;
+  bool unbounded = declared != nullptr && HasUnbounded(*declared);
+  for (size_t i = 0; declared == nullptr && i < context.operand_count(); ++i) {
+    unbounded = unbounded || HasUnbounded(context.operand(i));
   }
-  if (context.instruction.shape != nullptr && HasUnbounded(*context.instruction.shape)) {
-    return Wrong(context, "unbounded-dimension", "result has a dimension without a bound");
-  }
-  return {};
+  if (!unbounded) return {};
+  return Wrong(context, "unbounded-dimension", "a dimension has no bound");
 }
 
 Result<const Shape*> InferShape(const OpContext& context) {

@@ -132,11 +132,15 @@ bool IsCollectivesGroup(const Instruction& start) {
   });
 }
 
+std::string_view ThreadOf(const Computation& computation) {
+  return computation.execution_thread.empty() ? "main" : computation.execution_thread;
+}
+
 // The wrapped computation is one op, unless another thread runs it.
 void CheckBody(const Module& module, const Instruction& start, Findings* findings) {
   const Computation& body = module.At(start.Computation(Attr::kCalls));
   const std::string_view thread = start.Text(Attr::kAsyncExecutionThread, "main");
-  const std::string_view body_thread = body.execution_thread.empty() ? "main" : body.execution_thread;
+  const std::string_view body_thread = ThreadOf(body);
   if (thread != body_thread) {
     findings->Add(start, Attr::kAsyncExecutionThread, "execution-thread",
                   fmt::format("runs on thread {}, but {} on {}", thread, body.name, body_thread));
@@ -144,6 +148,24 @@ void CheckBody(const Module& module, const Instruction& start, Findings* finding
   if (body_thread == "main" && !IsCollectivesGroup(start) && !IsPlainBody(body)) {
     findings->Add(start, Attr::kCalls, "async-body",
                   fmt::format("{} holds more than parameters and a root", body.name));
+  }
+}
+
+// Other computations run on their caller's thread.
+void CheckThread(const Module& module, const Computation& computation,
+                 const Instruction& instruction, Findings* findings) {
+  switch (instruction.opcode) {
+    case Opcode::kCall:
+    case Opcode::kConditional:
+    case Opcode::kFusion:
+    case Opcode::kWhile: break;
+    default: return;
+  }
+  for (const ComputationIndex callee : CalledComputations(instruction)) {
+    if (ThreadOf(module.At(callee)) == ThreadOf(computation)) continue;
+    findings->Add(instruction, "execution-thread",
+                  fmt::format("stands on thread {}, but {} on {}", ThreadOf(computation),
+                              module.At(callee).name, ThreadOf(module.At(callee))));
   }
 }
 
@@ -156,6 +178,7 @@ void CheckAsynchronous(const Module& module, const Computation& computation,
     const Instruction& instruction = computation.instructions[i];
     const auto index = static_cast<InstructionIndex>(i);
     const Opcode opcode = instruction.opcode;
+    CheckThread(module, computation, instruction, findings);
     const bool transfers = opcode == Opcode::kSend || opcode == Opcode::kRecv;
     if ((transfers || DoneOf(opcode)) && users.empty()) users = Users(computation);
     if (DoneOf(opcode)) CheckStart(computation, index, users[i], findings);
