@@ -23,6 +23,16 @@ Result<Value> ReadValue(const Json& node, const Shape* shape) {
   return Value::Tuple(shape, std::move(elements));
 }
 
+Status ReadCount(const Json& root, std::string_view key, std::optional<int64_t>* count) {
+  const Json* node = root.Find(key);
+  if (node == nullptr) return {};
+  if (!node->Is(Json::Kind::kInteger) || node->integer() < 1) {
+    return node->MakeError("bad-case", "expected a positive integer");
+  }
+  *count = node->integer();
+  return {};
+}
+
 }  // namespace
 
 Result<CaseFile> CaseFile::Read(const std::string& path, const std::string& expected_key) {
@@ -37,9 +47,12 @@ Status CaseFile::Interpret(const std::string& expected_key) {
   if (!root.Is(Json::Kind::kObject)) return root.MakeError("bad-case", "expected an object");
   inputs_ = root.Find("inputs");
   inputs_all_ = root.Find("inputs_all");
-  if (const Json* n = root.Find("replica_count")) replicas_ = n->integer();
-  if (const Json* n = root.Find("partition_count")) partitions_ = n->integer();
-  if (const Json* n = root.Find("tolerance")) tolerance_ = n->real();
+  HV_RETURN_IF_ERROR(ReadCount(root, "replica_count", &replicas_));
+  HV_RETURN_IF_ERROR(ReadCount(root, "partition_count", &partitions_));
+  if (const Json* n = root.Find("tolerance")) {
+    if (!n->IsNumber()) return n->MakeError("bad-case", "expected a number");
+    tolerance_ = n->real();
+  }
   const Json* expected = root.Find("expected");
   const bool is_word = expected != nullptr && expected->Is(Json::Kind::kString);
   if (is_word && expected->string() == "invalid") outcome_ = Outcome::kInvalid;

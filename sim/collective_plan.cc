@@ -30,7 +30,8 @@ std::string SignatureOf(const Module& module, const Collective& collective) {
   const Instruction& instruction = *collective.instruction;
   std::string text(ToString(collective.opcode));
   text += '(';
-  for (const Shape* operand : collective.operands) {
+  const bool receives = collective.opcode == Opcode::kRecv;
+  for (const Shape* operand : receives ? collective.results : collective.operands) {
     if (text.back() != '(') text += ", ";
     AppendShape(*operand, false, &text);
   }

@@ -35,25 +35,33 @@ Status Fetcher::Need(const Meeting& meeting, size_t number, DeviceId destination
   const Rank to = placement_.RankOf(destination);
   if (from == to || (from != rank_ && to != rank_)) return {};
   if (!sent_.insert({to, KeyOf(number, part)}).second) return {};
-  return from == rank_ ? Send(meeting, number, to, part) : Receive(meeting, number, from, part);
-}
-
-Status Fetcher::Send(const Meeting& meeting, size_t number, Rank to, const Part& part) {
-  HV_ASSIGN(Value box, Cut(meeting, number, part));
-  outgoing_.push_back({to, next_out_[to]++, box.bytes()});
-  being_sent_.push_back(std::move(box));
+  if (from == rank_) return Send(meeting, number, to, part);
+  Receive(meeting, number, from, part);
   return {};
 }
 
-Status Fetcher::Receive(const Meeting& meeting, size_t number, Rank from, const Part& part) {
+Value Fetcher::NewBox(const Meeting& meeting, const Part& part) const {
   const Meeting::Member& member = meeting.members[static_cast<size_t>(part.member)];
-  const char encoding = member.encodings[static_cast<size_t>(part.operand)];
   const Shape* shape = context_->module().context->shapes.Array(part.type, part.sizes);
-  Value& box = received_[KeyOf(number, part)];
-  box = encoding == kNativeOperand ? Value::NewNative(shape)
-                                   : Value::NewCode(shape, context_->domain().code_bytes());
-  incoming_.push_back({from, next_in_[from]++, box.MutableBytes()});
+  return member.encodings[static_cast<size_t>(part.operand)] == kNativeOperand
+             ? Value::NewNative(shape)
+             : Value::NewCode(shape, context_->domain().code_bytes());
+}
+
+// The other rank waits for the message whatever happens here: a box that cannot be cut is sent as it
+// was allocated, and the device's error stops the run at the next agreement.
+Status Fetcher::Send(const Meeting& meeting, size_t number, Rank to, const Part& part) {
+  Result<Value> box = Cut(meeting, number, part);
+  being_sent_.push_back(box ? std::move(*box) : NewBox(meeting, part));
+  outgoing_.push_back({to, next_out_[to]++, being_sent_.back().bytes()});
+  if (!box) return tl::make_unexpected(std::move(box).error());
   return {};
+}
+
+void Fetcher::Receive(const Meeting& meeting, size_t number, Rank from, const Part& part) {
+  Value& box = received_[KeyOf(number, part)];
+  box = NewBox(meeting, part);
+  incoming_.push_back({from, next_in_[from]++, box.MutableBytes()});
 }
 
 void Fetcher::Exchange() {

@@ -50,8 +50,9 @@ class Fetcher {
   bool IsHere(const Meeting& meeting, const Part& part) const {
     return IsLocal(meeting.members[static_cast<size_t>(part.member)].device);
   }
+  Value NewBox(const Meeting& meeting, const Part& part) const;
   Status Send(const Meeting& meeting, size_t number, Rank to, const Part& part);
-  Status Receive(const Meeting& meeting, size_t number, Rank from, const Part& part);
+  void Receive(const Meeting& meeting, size_t number, Rank from, const Part& part);
 
   RunContext* context_;
   const std::vector<std::unique_ptr<Device>>& devices_;

@@ -9,6 +9,9 @@
 
 namespace hv {
 
+// Most devices one run simulates.
+inline constexpr int64_t kMostDevices = int64_t{1} << 20;
+
 struct Mesh {
   int64_t replicas = 1;
   int64_t partitions = 1;

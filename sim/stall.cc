@@ -51,6 +51,7 @@ std::vector<DeviceId> FindCycle(const Graph& graph) {
 // Do all that `post` waits for stand at another instruction that looks the same from outside?
 std::string LookAlikeNote(const ModulePlan& plan, const World& world, const PostState& post,
                           const std::vector<DeviceId>& missing) {
+  if (post.key.role != Role::kMember) return {};
   const Collective& own = plan.collectives[static_cast<size_t>(post.collective)];
   bool same_channel = true;
   for (DeviceId device : missing) {
