@@ -40,6 +40,9 @@ Result<Mesh> MeshOf(const Module& module, const CaseFile* file, const RunSetting
   HV_ASSIGN(mesh.partitions, choose(settings.partitions, module.num_partitions,
                                     file != nullptr ? file->partitions() : std::nullopt,
                                     deduced.partitions, "num_partitions"));
+  if (mesh.replicas > kMostDevices || mesh.partitions > kMostDevices / mesh.replicas) {
+    return Invalid("bad-mesh", "more than " + std::to_string(kMostDevices) + " devices");
+  }
   return mesh;
 }
 

@@ -1,0 +1,173 @@
+// run_hlo: executes HLO modules on every device of their mesh and prints the outputs, or checks them
+// against a case. Exit codes: 0 fine, 2 bad input, 10 a mismatch or a deadlock, 70 internal error.
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "report/text.h"
+#include "sim/memory_limit.h"
+#include "sim/mpi_session.h"
+#include "tools/command_line.h"
+#include "tools/run_case.h"
+#include "tools/run_output.h"
+#include "tools/self_launch.h"
+
+namespace hv {
+namespace {
+
+struct Flags {
+  std::vector<std::string> modules, cases;
+  std::string inputs, json, memory_limit, trace;
+  std::optional<int64_t> replicas, partitions;
+  int64_t ranks = 0;
+  std::string expected_key;
+  uint64_t seed = 0;
+  int order = 0, accumulate = 0, color = 0;
+  bool no_outputs = false, list_ops = false, quiet = false, verbose = false;
+};
+
+constexpr std::string_view kOrders[] = {"group", "ring", "tree", "random", "mpi"};
+constexpr std::string_view kAccumulate[] = {"element", "f32"};
+constexpr std::string_view kColors[] = {"auto", "always", "never"};
+
+void Declare(CommandLine* line, Flags* f) {
+  line->Positionals("module", &f->modules, "HLO files, or folders that are cases; - is stdin");
+  line->Text("--inputs", &f->inputs, "case.json: inputs of each device and expected outputs");
+  line->Texts("--cases", &f->cases, "folders of cases (each with case.json and its module)");
+  line->Text("--expected-key", &f->expected_key, "key of case.json that holds what is expected");
+  line->Unsigned("--seed", &f->seed, "seed of generated inputs and of random orders");
+  line->Integer("--replicas", &f->replicas, "replicas, if the module header does not say");
+  line->Integer("--partitions", &f->partitions, "partitions, if the module header does not say");
+  line->Integer("-n,--ranks", &f->ranks, "start again under mpirun on this many ranks");
+  line->Choice("--reduction-order", kOrders, &f->order, "order in which members are reduced");
+  line->Choice("--accumulate", kAccumulate, &f->accumulate, "type in which narrow floats are summed");
+  line->Text("--memory-limit", &f->memory_limit, "refuse runs that need more, e.g. 4GiB");
+  line->OptionalText("--json", &f->json, "print one JSON document, or write it to a file");
+  line->Flag("--no-outputs", &f->no_outputs, "leave the outputs out");
+  line->Text("--trace", &f->trace, "write a timeline (Chrome trace format)");
+  line->Flag("--list-ops", &f->list_ops, "list the op table and stop");
+  line->Choice("--color", kColors, &f->color, "color of the text");
+  line->Flag("-q,--quiet", &f->quiet, "print failures and the summary only");
+  line->Flag("-v,--verbose", &f->verbose, "print times and memory");
+}
+
+// A folder with a case is one; any other folder holds cases.
+void AddCases(const std::string& path, std::vector<CaseFolder>* found) {
+  const CaseFolder own = FindCase(path);
+  if (!own.module_path.empty()) {
+    found->push_back(own);
+    return;
+  }
+  std::error_code error;
+  std::vector<std::string> inner;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    if (entry.is_directory()) inner.push_back(entry.path());
+  }
+  std::sort(inner.begin(), inner.end());
+  for (const std::string& folder : inner) AddCases(folder, found);
+}
+
+Result<std::vector<CaseFolder>> FindRuns(const Flags& flags) {
+  std::vector<CaseFolder> runs;
+  for (const std::string& folder : flags.cases) {
+    const size_t before = runs.size();
+    AddCases(folder, &runs);
+    if (runs.size() == before) return Invalid("no-cases", "no case in " + folder);
+  }
+  for (const std::string& module : flags.modules) {
+    if (std::filesystem::is_directory(module)) {
+      AddCases(module, &runs);
+    } else {
+      runs.push_back({module, flags.inputs});
+    }
+  }
+  if (runs.empty()) return Invalid("no-module", "no module given; --help shows how");
+  return runs;
+}
+
+Result<RunSettings> SettingsOf(const Flags& flags) {
+  RunSettings settings;
+  settings.replicas = flags.replicas;
+  settings.partitions = flags.partitions;
+  settings.seed = flags.seed;
+  settings.order = static_cast<ReductionOrder>(flags.order);
+  settings.accumulate_wide = flags.accumulate == 1;
+  settings.expected_key = flags.expected_key;
+  settings.keep_outputs = !flags.no_outputs;
+  settings.trace_file = flags.trace;
+  settings.memory_limit_bytes = DefaultMemoryLimit();
+  if (!flags.memory_limit.empty()) {
+    const std::optional<int64_t> bytes = ParseBytes(flags.memory_limit);
+    if (!bytes) return Invalid("bad-size", "--memory-limit: no size: " + flags.memory_limit);
+    settings.memory_limit_bytes = *bytes;
+  }
+  return settings;
+}
+
+void Print(const Flags& flags, const std::vector<CaseRun>& runs, bool many) {
+  const bool color = WantsColor(kColors[static_cast<size_t>(flags.color)], isatty(1) != 0,
+                                LaunchedRanks() > 0);
+  if (!many && runs[0].error && !runs[0].agrees) {
+    std::fputs(FormatError(*runs[0].error).c_str(), stderr);
+  }
+  std::string document;
+  if (!flags.json.empty()) {
+    document = (many ? RunsJson(runs, !flags.no_outputs) : RunJson(runs[0], !flags.no_outputs)) + "\n";
+  }
+  if (flags.json == "-") {
+    std::fputs(document.c_str(), stdout);
+    return;
+  }
+  if (!flags.json.empty()) std::ofstream(flags.json, std::ios::binary) << document;
+  if (!many) {
+    const RunTextOptions options{!flags.no_outputs && !flags.quiet, flags.verbose, color};
+    std::fputs(RunText(runs[0], options).c_str(), stdout);
+    return;
+  }
+  for (const CaseRun& run : runs) {
+    if (!flags.quiet || run.exit_code != 0) std::fputs(RunLine(run, color).c_str(), stdout);
+  }
+  std::fputs(RunsSummary(runs).c_str(), stdout);
+}
+
+int Fail(const Error& error, bool is_first) {
+  if (is_first) std::fputs(FormatError(error).c_str(), stderr);
+  return kExitBadInput;
+}
+
+int Run(const Flags& flags) {
+  Result<std::unique_ptr<Session>> session = StartSession();
+  if (!session) return Fail(session.error(), true);
+  const bool is_first = (*session)->IsFirst();
+  const Result<std::vector<CaseFolder>> found = FindRuns(flags);
+  if (!found) return Fail(found.error(), is_first);
+  const Result<RunSettings> settings = SettingsOf(flags);
+  if (!settings) return Fail(settings.error(), is_first);
+  std::vector<CaseRun> runs;
+  int code = 0;
+  for (const CaseFolder& files : *found) {
+    runs.push_back(RunCase(files.module_path, files.case_path, *settings, &(*session)->transport()));
+    code = WorseExitCode(code, runs.back().exit_code);
+  }
+  const bool many = runs.size() > 1 || !flags.cases.empty();
+  if (is_first) Print(flags, runs, many);
+  std::fflush(nullptr);
+  return code;
+}
+
+int Main(int argc, char** argv) {
+  Flags flags;
+  CommandLine line("run_hlo", "Executes HLO modules on every device of their mesh.");
+  Declare(&line, &flags);
+  if (const std::optional<int> code = line.Parse(argc, argv)) return *code;
+  if (flags.list_ops) return std::fputs(ListOps().c_str(), stdout) < 0 ? kExitInternal : 0;
+  if (flags.ranks > 0 && LaunchedRanks() == 0) return LaunchRanks(flags.ranks, argc, argv);
+  return Run(flags);
+}
+
+}  // namespace
+}  // namespace hv
+
+int main(int argc, char** argv) { return hv::Main(argc, argv); }
