@@ -41,6 +41,9 @@ class InputSpace {
   const std::vector<InputSlot>& slots() const { return slots_; }
   const InputSlot& slot(int64_t i) const { return slots_[static_cast<size_t>(i)]; }
   int64_t parameter_count() const { return parameter_count_; }
+  const std::string& ParameterName(int64_t parameter) const {
+    return names_[static_cast<size_t>(parameter)];
+  }
   // Numbers below which all leaf ids lie, shared ones counted for each device.
   int64_t id_count() const { return elements_ * mesh_.devices(); }
   int64_t IdOf(const Leaf& leaf) const;
