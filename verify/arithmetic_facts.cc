@@ -12,28 +12,28 @@ namespace {
 
 bool IsData(const Value& value) { return !value.IsNative(); }
 
-// Natural numbers only? 0 and 1 only?
-struct Factors {
-  bool natural = true;
-  bool trivial = true;  // 0 and 1
-  bool zero = true;     // 0
+// What concrete summands or factors are like.
+struct Numbers {
+  bool integers = true, negative = false, zeros = true, units = true;  // units: 1 and -1
 };
 
-Factors FactorsOf(const Value& value) {
-  Factors factors;
+Numbers NumbersOf(const Value& value) {
+  if (IsComplex(value.shape()->type)) return {false, true, false, false};
+  Numbers numbers;
   for (int64_t i = 0; i < value.element_count(); ++i) {
     const double number = ElementReal(value, i);
-    factors.natural &= number >= 0 && number == std::floor(number) && number <= 0x1p53;
-    factors.trivial &= number == 0 || number == 1;
-    factors.zero &= number == 0;
+    numbers.integers &= number == std::floor(number) && std::fabs(number) <= 0x1p53;
+    numbers.negative |= number < 0;
+    numbers.zeros &= number == 0;
+    numbers.units &= std::fabs(number) == 1;
   }
-  if (IsComplex(value.shape()->type)) factors = {false, false, false};
-  return factors;
+  return numbers;
 }
 
 class ProbeDomain : public Domain {
  public:
-  ProbeDomain(Domain* inner, ArithmeticFacts* facts) : inner_(*inner), facts_(*facts) {}
+  ProbeDomain(Domain* inner, ArithmeticFacts* facts)
+      : inner_(*inner), facts_(*facts), magnitude_(inner->name() == "magnitude") {}
 
   std::string_view name() const override { return inner_.name(); }
   bool IsNative() const override { return inner_.IsNative(); }
@@ -44,16 +44,20 @@ class ProbeDomain : public Domain {
   }
   Result<Value> Move(const Shape* shape, const Pieces& pieces,
                      std::vector<Value> operands) override {
-    return inner_.Move(shape, pieces, std::move(operands));
+    if (HasData(operands)) {
+      for (const Value& operand : operands) NoteSignedZeros(operand);
+    }
+    return Seen(inner_.Move(shape, pieces, std::move(operands)));
   }
   Result<Value> Gather(const KernelCall& call, std::vector<Value> operands) override {
     if (IsData(operands[1])) Other(call);
-    return inner_.Gather(call, std::move(operands));
+    return Seen(inner_.Gather(call, std::move(operands)));
   }
 
   Result<Value> Scalar(const KernelCall& call, std::vector<Value> operands) override {
     if (HasData(operands)) NoteScalar(call, operands);
-    return inner_.Scalar(call, std::move(operands));
+    facts_.roundings += HasData(operands) ? 1 : 0;
+    return Seen(inner_.Scalar(call, std::move(operands)));
   }
   Result<Value> Reduce(const KernelCall& call, std::vector<Value> operands) override {
     if (HasData(operands)) {
@@ -62,9 +66,10 @@ class ProbeDomain : public Domain {
       } else {
         NoteReducer(call.module, call.instruction.Computation(Attr::kToApply), operands[0]);
         NoteSummand(operands[1]);
+        facts_.roundings += operands[0].element_count();
       }
     }
-    return inner_.Reduce(call, std::move(operands));
+    return Seen(inner_.Reduce(call, std::move(operands)));
   }
   Result<Value> Fold(const Module& module, ComputationIndex reducer, std::vector<Value> values,
                      bool accumulate_wide) override {
@@ -72,31 +77,43 @@ class ProbeDomain : public Domain {
       NoteReducer(module, reducer, values[0]);
       for (const Value& value : values) NoteSummand(value);
       facts_.converts |= accumulate_wide;
+      facts_.roundings += static_cast<int64_t>(values.size());
     }
-    return inner_.Fold(module, reducer, std::move(values), accumulate_wide);
+    return Seen(inner_.Fold(module, reducer, std::move(values), accumulate_wide));
   }
   Result<Value> Contract(const KernelCall& call, std::vector<Value> operands) override {
     if (HasData(operands)) NoteContract(call, operands);
-    return inner_.Contract(call, std::move(operands));
+    return Seen(inner_.Contract(call, std::move(operands)));
   }
   Result<Value> Scatter(const KernelCall& call, std::vector<Value> operands) override {
     if (HasData(operands)) NoteScatter(call, operands);
-    return inner_.Scatter(call, std::move(operands));
+    return Seen(inner_.Scatter(call, std::move(operands)));
   }
   Result<Value> Window(const KernelCall& call, std::vector<Value> operands) override {
     if (HasData(operands)) Other(call);
-    return inner_.Window(call, std::move(operands));
+    return Seen(inner_.Window(call, std::move(operands)));
   }
   Result<Value> Opaque(const KernelCall& call, std::vector<Value> operands) override {
     if (HasData(operands)) Other(call);
-    return inner_.Opaque(call, std::move(operands));
+    return Seen(inner_.Opaque(call, std::move(operands)));
   }
   Result<Value> Map(const KernelCall& call, std::vector<Value> operands) override {
     if (HasData(operands)) Other(call);
-    return inner_.Map(call, std::move(operands));
+    return Seen(inner_.Map(call, std::move(operands)));
   }
 
  private:
+  // Counts a result, and in a magnitude run keeps the largest weight that occurs anywhere.
+  Result<Value> Seen(Result<Value> result) {
+    if (!result) return result;
+    for (const Value& leaf : Leaves(*result)) {
+      facts_.elements += leaf.element_count();
+      if (!magnitude_ || !IsData(leaf)) continue;
+      for (double weight : leaf.As<double>()) facts_.largest = std::max(facts_.largest, weight);
+    }
+    return result;
+  }
+
   static bool HasData(const std::vector<Value>& operands) {
     return std::any_of(operands.begin(), operands.end(), IsData);
   }
@@ -111,17 +128,28 @@ class ProbeDomain : public Domain {
     facts_.sum_types.insert(type);
     Type(type);
   }
+  void NoteSignedZeros(const Value& value) {
+    const ElementType type = value.shape()->type;
+    if (IsData(value) || (!IsFloat(type) && !IsComplex(type))) return;
+    for (int64_t i = 0; i < value.element_count() && !facts_.signed_zeros; ++i) {
+      const double number = ElementReal(value, i);
+      facts_.signed_zeros = std::isnan(number) || (number == 0 && std::signbit(number));
+    }
+  }
+
   // A concrete summand other than 0 makes the program affine.
   void NoteSummand(const Value& value) {
     if (IsData(value)) return;
-    const Factors factors = FactorsOf(value);
-    facts_.constants |= !factors.zero;
-    facts_.signed_weights |= !factors.natural;
+    const Numbers numbers = NumbersOf(value);
+    facts_.constants |= !numbers.zeros;
+    facts_.negative |= numbers.negative;
+    facts_.fractions |= !numbers.integers;
   }
   void NoteFactor(const Value& value) {
-    const Factors factors = FactorsOf(value);
-    facts_.scales |= !factors.trivial;
-    facts_.signed_weights |= !factors.natural;
+    const Numbers numbers = NumbersOf(value);
+    facts_.scales |= !numbers.units;
+    facts_.negative |= numbers.negative;
+    facts_.fractions |= !numbers.integers;
   }
 
   void NoteScalar(const KernelCall& call, const std::vector<Value>& operands) {
@@ -136,13 +164,13 @@ class ProbeDomain : public Domain {
       case ScalarFn::kSubtract:
       case ScalarFn::kNegate:
         NoteSum(type);
-        facts_.signed_weights = true;
+        facts_.negative = true;
         for (const Value& operand : operands) NoteSummand(operand);
         return;
       case ScalarFn::kMultiply: return NoteMultiply(call, operands);
       case ScalarFn::kDivide:
         if (IsData(operands[1]) || IsInteger(type)) return Other(call);
-        facts_.scales = facts_.signed_weights = true;
+        facts_.scales = facts_.negative = true;
         return;
       case ScalarFn::kConvert: return NoteConvert(call, operands[0].shape()->type);
       case ScalarFn::kReducePrecision: facts_.converts = true; return;
@@ -195,6 +223,7 @@ class ProbeDomain : public Domain {
       return Other(call);
     }
     NoteSum(call.shape->type);
+    facts_.roundings += std::min(operands[0].element_count(), operands[1].element_count()) + 1;
     facts_.converts |= type != call.shape->type;
     NoteFactor(IsData(operands[0]) ? operands[1] : operands[0]);
   }
@@ -204,6 +233,7 @@ class ProbeDomain : public Domain {
     const ComputationIndex reducer = call.instruction.Computation(Attr::kToApply);
     if (ReturnsParameter(call.module, reducer, 1)) return;
     NoteReducer(call.module, reducer, operands[0]);
+    facts_.roundings += operands[2].element_count();
     NoteSummand(operands[0]);
     NoteSummand(operands[2]);
   }
@@ -237,21 +267,32 @@ class ProbeDomain : public Domain {
 
   Domain& inner_;
   ArithmeticFacts& facts_;
+  bool magnitude_;
 };
 
 }  // namespace
 
+bool ArithmeticFacts::OnlyIntegers() const {
+  return std::all_of(types.begin(), types.end(),
+                     [](ElementType type) { return IsInteger(type) || IsPred(type); });
+}
+
 void ArithmeticFacts::Merge(const ArithmeticFacts& more) {
   adds |= more.adds;
-  signed_weights |= more.signed_weights;
+  negative |= more.negative;
   scales |= more.scales;
   constants |= more.constants;
+  fractions |= more.fractions;
   converts |= more.converts;
+  signed_zeros |= more.signed_zeros;
   parity |= more.parity;
   lattice.insert(more.lattice.begin(), more.lattice.end());
   other.insert(more.other.begin(), more.other.end());
   types.insert(more.types.begin(), more.types.end());
   sum_types.insert(more.sum_types.begin(), more.sum_types.end());
+  elements += more.elements;
+  roundings += more.roundings;
+  largest = std::max(largest, more.largest);
 }
 
 std::unique_ptr<Domain> MakeProbeDomain(Domain* inner, ArithmeticFacts* facts) {

@@ -38,6 +38,10 @@ double NonZeroInteger(ElementType type, uint64_t word, double limit) {
 double RandomNumber(const NativeInput& input, ElementType type,
                     const std::optional<InputRange>& range, uint64_t word) {
   if (IsPred(type)) return static_cast<double>(word >> 63);
+  if (input.values == NativeInput::Values::kIndices && !range) {
+    const double limit = std::ldexp(4, static_cast<int>(std::min<uint64_t>(2 * input.trial, 20)));
+    return std::fabs(NonZeroInteger(type, word, limit)) - 1;
+  }
   const bool real = input.values == NativeInput::Values::kReals && !IsInteger(type);
   if (range) {
     return real ? UniformReal(word, range->low, range->high)

@@ -16,6 +16,7 @@ struct NativeInput {
   enum class Values : uint8_t {
     kIntegers,  // uniform in [-limit, limit], as far as the type reaches; never 0
     kReals,     // floats uniform in [-1, 1), other types as kIntegers
+    kIndices,   // integers in [0, 4), [0, 16), ... by trial, for parameters that decide control
     kFixed,     // `fixed` everywhere
     kExplicit,  // as the scenario gives them
   };

@@ -1,0 +1,336 @@
+#include "verify/exact_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "eval/code_domain.h"
+#include "base/philox.h"
+#include "eval/field.h"
+#include "verify/element_text.h"
+#include "verify/leaf_codes.h"
+
+namespace hv {
+namespace {
+
+constexpr int64_t kCodeRuns = 4;             // certain for as many wrong summands
+constexpr double kPowerSumBudget = 3e8;      // element steps that a proof may take
+constexpr int64_t kMaxLoopSteps = 1 << 20;
+constexpr uint64_t kFieldKey = 3;            // stream of the algebra's own key
+
+// Codes of one output leaf in final form; native ones are lifted.
+std::vector<std::byte> FinalCodes(const CodeAlgebra& algebra, const Value& value) {
+  const auto count = static_cast<size_t>(value.element_count());
+  std::vector<std::byte> codes(count * static_cast<size_t>(algebra.code_bytes()));
+  const std::byte* in = value.bytes().data();
+  if (value.IsNative()) {
+    algebra.Lift(value.shape()->type, in, count, codes.data());
+    in = codes.data();
+  }
+  algebra.Finish(value.shape()->type, in, codes.data(), count);
+  return codes;
+}
+
+std::optional<int64_t> FirstDifferentElement(const CodeAlgebra& algebra, const Value& x,
+                                             const Value& y) {
+  if (x.IsNative() && y.IsNative() &&
+      std::memcmp(x.bytes().data(), y.bytes().data(), x.bytes().size()) == 0) {
+    return std::nullopt;
+  }
+  const auto a = FinalCodes(algebra, x), b = FinalCodes(algebra, y);
+  const auto [at, end] = std::mismatch(a.begin(), a.end(), b.begin());
+  static_cast<void>(end);
+  if (at == a.end()) return std::nullopt;
+  return (at - a.begin()) / algebra.code_bytes();
+}
+
+int SmallestPrecision(const std::set<ElementType>& types) {
+  int bits = std::numeric_limits<int>::max();
+  for (ElementType type : types) {
+    if (!IsFloat(type) && !IsComplex(type)) continue;
+    bits = std::min(bits, BitWidth(ComponentType(type)));
+  }
+  return bits;
+}
+
+// Did sums move to other types? "" if not.
+std::string PrecisionChange(const ArithmeticFacts& before, const ArithmeticFacts& after) {
+  if (before.sum_types == after.sum_types || before.sum_types.empty() || after.sum_types.empty()) {
+    return "";
+  }
+  const int old_bits = SmallestPrecision(before.sum_types);
+  const int new_bits = SmallestPrecision(after.sum_types);
+  return new_bits > old_bits ? "wider" : new_bits < old_bits ? "narrower" : "mixed";
+}
+
+// What equality of the linear forms over the integers means for the types the modules compute in.
+std::optional<Proof> ProofOfEqualForms(const ArithmeticFacts& before, const ArithmeticFacts& after) {
+  ArithmeticFacts both = before;
+  both.Merge(after);
+  Proof proof{Level::kReassociation, "", ""};
+  if (both.IsMovement()) {
+    proof.level = both.signed_zeros ? Level::kReassociation : Level::kBitwise;
+  } else if (both.OnlyIntegers() && both.types.size() == 1) {
+    proof.level = Level::kBitwise;
+  } else if (both.converts || both.constants || both.types.size() != 1) {
+    proof.precision = PrecisionChange(before, after);
+    // Where sums keep their types, equality over the reals is less than a prover can say.
+    if (proof.precision.empty()) return std::nullopt;
+    proof.level = Level::kReal;
+  }
+  return proof;
+}
+
+}  // namespace
+
+struct ExactRuns::Codes {
+  enum class Kind : uint8_t { kOnes, kSizes, kPowers };
+  Kind kind = Kind::kOnes;
+  int64_t power = 1;                              // kPowers
+  const std::vector<int64_t>* active = nullptr;   // other leaves are zero; null: all hold codes
+  const NativeInput* input = nullptr;             // kSizes: its absolute values
+  uint64_t trial = 0;                             // of concrete parameters
+};
+
+ExactRuns::ExactRuns(const Pair& pair, const InputSpace& space, const InputPlan& plan,
+                     const std::vector<std::optional<InputRange>>& ranges)
+    : pair_(pair),
+      space_(space),
+      plan_(plan),
+      ranges_(ranges),
+      concrete_(space.slots().size(), false),
+      field_(MakeFieldAlgebra(CounterRng(plan.seed, kFieldKey).Word(0))) {}
+
+ExactRuns::~ExactRuns() = default;
+
+SlotFill ExactRuns::Fill(CodeAlgebra* algebra, const Codes& codes) const {
+  NativeInput indices;
+  indices.values = NativeInput::Values::kIndices;
+  indices.seed = plan_.seed;
+  indices.trial = codes.trial;
+  return [this, algebra, codes, indices, first = CodePermutation(plan_.seed, 1),
+          second = CodePermutation(plan_.seed, 2)](const Shape* shape, int64_t slot,
+                                                   int64_t device) -> Result<Value> {
+    if (concrete_[static_cast<size_t>(slot)]) {
+      return FillNative(indices, space_, ranges_, plan_)(shape, slot, device);
+    }
+    Value value = Value::NewCode(shape, algebra->code_bytes());
+    std::byte* out = value.MutableBytes().data();
+    for (int64_t i = 0; i < shape->element_count; ++i, out += algebra->code_bytes()) {
+      const Leaf leaf{slot, device, i};
+      const int64_t id = space_.IdOf(leaf);
+      std::array<uint64_t, 2> words = {1, 1};
+      if (codes.active != nullptr &&
+          !std::binary_search(codes.active->begin(), codes.active->end(), id)) {
+        words = {0, 0};
+      } else if (codes.kind == Codes::Kind::kPowers) {
+        const auto power = static_cast<uint64_t>(codes.power);
+        words = {Fp::Of(first(static_cast<uint64_t>(id))).Power(power).number(),
+                 Fp::Of(second(static_cast<uint64_t>(id))).Power(power).number()};
+      } else if (codes.kind == Codes::Kind::kSizes) {
+        const double number = LeafNumber(*codes.input, space_, ranges_[static_cast<size_t>(slot)], leaf);
+        words[0] = static_cast<uint64_t>(std::ceil(std::fabs(number)));
+      }
+      algebra->Encode(words, out);
+    }
+    return value;
+  };
+}
+
+Result<RunOutcome> ExactRuns::RunSide(Side side, CodeAlgebra* algebra, const Codes& codes,
+                                      ArithmeticFacts* facts) {
+  const std::unique_ptr<Domain> domain = MakeCodeDomain(algebra);
+  const std::unique_ptr<Domain> probe = MakeProbeDomain(domain.get(), facts);
+  const std::unique_ptr<Transport> transport = MakeLocalTransport();
+  RunOptions options;
+  options.domain = probe.get();
+  options.transport = transport.get();
+  options.max_steps = kMaxLoopSteps;
+  const Module& module = pair_.of(side);
+  return RunModule(module, pair_.mesh, MakeInputs(module, space_, Fill(algebra, codes)), options);
+}
+
+Result<std::array<RunOutcome, 2>> ExactRuns::RunBoth(CodeAlgebra* algebra, const Codes& codes,
+                                                     CodeFindings* findings) {
+  std::array<RunOutcome, 2> outcomes;
+  for (size_t side = 0; side < 2; ++side) {
+    HV_ASSIGN(outcomes[side], RunSide(kSides[side], algebra, codes, &findings->facts[side]));
+    findings->stall[side] = outcomes[side].stall;
+  }
+  return outcomes;
+}
+
+std::optional<OutputPlace> ExactRuns::Compare(CodeAlgebra* algebra, const Outputs& before,
+                                              const Outputs& after) const {
+  for (const auto& [device, value] : before) {
+    const std::vector<Value> x = Leaves(value), y = Leaves(after.at(device));
+    for (size_t leaf = 0; leaf < x.size(); ++leaf) {
+      const auto element = FirstDifferentElement(*algebra, x[leaf], y[leaf]);
+      if (element) return OutputPlace{device, static_cast<int64_t>(leaf), *element};
+    }
+  }
+  return std::nullopt;
+}
+
+// The magnitude run: weights, facts, and whether the modules finish at all. True if so.
+bool ExactRuns::Weigh(CodeFindings* findings) {
+  const std::unique_ptr<CodeAlgebra> magnitude = MakeMagnitudeAlgebra();
+  findings->facts = {};
+  findings->error.reset();
+  auto outcomes = RunBoth(magnitude.get(), Codes{}, findings);
+  if (!outcomes) {
+    findings->error = std::move(outcomes).error();
+    return false;
+  }
+  if (findings->stall[0] || findings->stall[1]) return false;
+  findings->weight = std::max({1.0, findings->facts[0].largest, findings->facts[1].largest});
+  return true;
+}
+
+// Integers and truth values that the code domain cannot do without become concrete: first all of
+// them, then as few as it takes.
+bool ExactRuns::ChooseConcreteSlots(CodeFindings* findings) {
+  constexpr size_t kMostTried = 16;
+  std::vector<size_t> chosen;
+  for (size_t slot = 0; slot < concrete_.size(); ++slot) {
+    const ElementType type = space_.slots()[slot].shape->type;
+    if (!IsInteger(type) && !IsPred(type)) continue;
+    concrete_[slot] = true;
+    chosen.push_back(slot);
+  }
+  const std::optional<Error> original = findings->error;
+  if (chosen.empty()) return false;
+  if (!Weigh(findings) && findings->error) {
+    findings->error = original;
+    return false;
+  }
+  for (size_t i = 0; chosen.size() > 1 && i < std::min(chosen.size(), kMostTried); ++i) {
+    concrete_[chosen[i]] = false;
+    CodeFindings attempt;
+    if (!Weigh(&attempt) && attempt.error) concrete_[chosen[i]] = true;
+  }
+  for (size_t slot : chosen) {
+    if (concrete_[slot]) findings->concrete_parameters.push_back(space_.slots()[slot].parameter);
+  }
+  auto& numbers = findings->concrete_parameters;
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  const std::vector<int64_t> concrete = numbers;
+  const bool finishes = Weigh(findings);
+  findings->concrete_parameters = concrete;
+  return finishes;
+}
+
+void ExactRuns::RunCodes(CodeFindings* findings) {
+  const int64_t runs = std::max(kCodeRuns, findings->concrete_parameters.empty() ? 0 : plan_.trials);
+  for (int64_t t = 0; t < runs && !findings->difference; ++t) {
+    Codes codes;
+    codes.kind = Codes::Kind::kPowers;
+    codes.power = t;
+    codes.trial = static_cast<uint64_t>(t);
+    CodeFindings ignored;  // facts are those of the magnitude run
+    auto outcomes = RunBoth(field_.get(), codes, &ignored);
+    if (!outcomes) {
+      findings->error = std::move(outcomes).error();
+      return;
+    }
+    // Only concrete parameters can make a run stall that did not before: that input is discarded.
+    if (ignored.stall[0] || ignored.stall[1]) continue;
+    findings->difference =
+        Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
+  }
+  Evidence evidence;
+  evidence.method = "random codes";
+  evidence.detail = fmt::format("{} runs over F_p x F_p, p = 2^61 - 1, weight at most {:.6g}", runs,
+                                findings->weight);
+  const double field = 0x1p61, leaves = static_cast<double>(space_.id_count());
+  const bool linear = findings->facts[0].IsLinear() && findings->facts[1].IsLinear();
+  const auto terms =
+      static_cast<double>(findings->facts[0].elements + findings->facts[1].elements);
+  if (findings->concrete_parameters.empty()) {
+    evidence.miss_bound = linear ? 1 / (field - leaves) : std::min(1.0, terms * terms / field / field);
+  }
+  findings->evidence.push_back(std::move(evidence));
+}
+
+// Linear forms with integer weights that agree in enough power sums of distinct codes are equal:
+// natural weights up to W are determined by the sums 0..W (Newton), any others by as many sums as
+// leaves can be wrong (Vandermonde).
+void ExactRuns::RunPowerSums(CodeFindings* findings) {
+  ArithmeticFacts both = findings->facts[0];
+  both.Merge(findings->facts[1]);
+  if (!both.IsLinear() || both.scales || both.fractions) return;
+  const std::optional<Proof> proof = ProofOfEqualForms(findings->facts[0], findings->facts[1]);
+  const double every_leaf = static_cast<double>(space_.id_count()) + 1;
+  const double by_weight = both.negative ? 2 * findings->weight : findings->weight + 1;
+  const double needed = std::min(every_leaf, by_weight);
+  const double cost = needed * static_cast<double>(both.elements);
+  if (cost > kPowerSumBudget * (plan_.mode == Mode::kProve ? 30 : 1)) return;
+  const auto sums = static_cast<int64_t>(needed);
+  for (int64_t t = kCodeRuns; t < sums; ++t) {
+    Codes codes;
+    codes.kind = Codes::Kind::kPowers;
+    codes.power = t;
+    CodeFindings ignored;
+    auto outcomes = RunBoth(field_.get(), codes, &ignored);
+    if (!outcomes) return;
+    findings->difference =
+        Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
+    if (findings->difference) return;
+  }
+  findings->evidence.push_back(
+      {"power sums", fmt::format("{} sums of distinct codes determine every weight", sums), 0.0});
+  findings->proof = proof;
+  if (proof) findings->proof->method = findings->evidence.back().detail;
+}
+
+CodeFindings ExactRuns::Run() {
+  CodeFindings findings;
+  if (!Weigh(&findings) && !(findings.error && ChooseConcreteSlots(&findings))) return findings;
+  findings.precision = PrecisionChange(findings.facts[0], findings.facts[1]);
+  RunCodes(&findings);
+  if (!findings.error && !findings.difference && findings.concrete_parameters.empty()) {
+    RunPowerSums(&findings);
+  }
+  return findings;
+}
+
+std::optional<OutputPlace> ExactRuns::DifferenceOn(const std::vector<int64_t>& active) {
+  Codes codes;
+  codes.kind = Codes::Kind::kPowers;
+  codes.active = &active;
+  CodeFindings ignored;
+  auto outcomes = RunBoth(field_.get(), codes, &ignored);
+  if (!outcomes || ignored.stall[0] || ignored.stall[1]) return std::nullopt;
+  return Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
+}
+
+std::optional<ExactRuns::Sizes> ExactRuns::SizesOn(const NativeInput& input) {
+  const std::unique_ptr<CodeAlgebra> magnitude = MakeMagnitudeAlgebra();
+  Codes codes;
+  codes.kind = Codes::Kind::kSizes;
+  codes.input = &input;
+  CodeFindings findings;
+  auto outcomes = RunBoth(magnitude.get(), codes, &findings);
+  if (!outcomes || findings.stall[0] || findings.stall[1]) return std::nullopt;
+  Sizes sizes;
+  sizes.largest = std::max({std::fabs(input.base), std::fabs(input.fixed), input.limit,
+                            findings.facts[0].largest, findings.facts[1].largest});
+  for (size_t side = 0; side < 2; ++side) sizes.outputs[side] = (*outcomes)[side].outputs;
+  return sizes;
+}
+
+double ExactRuns::Sizes::At(const OutputPlace& place) const {
+  double size = 0;
+  for (const Outputs& side : outputs) {
+    const Value leaf = Leaves(side.at(place.device))[static_cast<size_t>(place.output)];
+    const auto i = static_cast<size_t>(place.element);
+    size = std::max(size, leaf.IsNative() ? std::fabs(ElementReal(leaf, place.element))
+                                          : leaf.As<double>()[i]);
+  }
+  return size;
+}
+
+}  // namespace hv

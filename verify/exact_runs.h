@@ -1,0 +1,79 @@
+// Exact runs of both modules in code domains: magnitude, random codes in F_p x F_p, and the power sums
+// that turn them into a proof for linear programs. All in this process, whatever the mesh.
+// Source: exact inputs as an error-correcting code.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "eval/code_algebra.h"
+#include "verify/arithmetic_facts.h"
+#include "verify/decide.h"
+#include "verify/native_input.h"
+#include "verify/pair.h"
+
+namespace hv {
+
+struct CodeFindings {
+  std::array<std::optional<Stall>, 2> stall;  // by side
+  std::optional<Error> error;                 // why the code domain cannot run the pair
+  std::array<ArithmeticFacts, 2> facts;       // by side
+  double weight = 0;                          // largest gross weight of an output
+  std::optional<OutputPlace> difference;
+  std::optional<Proof> proof;                 // by power sums
+  std::vector<Evidence> evidence;
+  std::string precision;                      // sums moved to other types: "wider", ...
+  // Parameters that decide control: they held concrete values, not codes.
+  std::vector<int64_t> concrete_parameters;
+};
+
+class ExactRuns {
+ public:
+  // References must outlive it.
+  ExactRuns(const Pair& pair, const InputSpace& space, const InputPlan& plan,
+            const std::vector<std::optional<InputRange>>& ranges);
+  ~ExactRuns();
+
+  // Everything up to the first difference.
+  CodeFindings Run();
+
+  // After Run(): do the outputs differ if only these leaves (sorted ids) hold codes and all others are
+  // zero? Not an error: a run that is impossible shows no difference.
+  std::optional<OutputPlace> DifferenceOn(const std::vector<int64_t>& active);
+
+  // After Run(): sizes that numbers can reach when the leaves hold `input` (integers), cancellation
+  // ignored; nothing if the run is impossible.
+  struct Sizes {
+    double largest = 0;              // anywhere in either module
+    std::array<Outputs, 2> outputs;  // codes of the magnitude algebra
+    // At one place, the larger of both sides.
+    double At(const OutputPlace& place) const;
+  };
+  std::optional<Sizes> SizesOn(const NativeInput& input);
+
+ private:
+  struct Codes;  // what the leaves hold in one run
+  Result<RunOutcome> RunSide(Side side, CodeAlgebra* algebra, const Codes& codes,
+                             ArithmeticFacts* facts);
+  Result<std::array<RunOutcome, 2>> RunBoth(CodeAlgebra* algebra, const Codes& codes,
+                                            CodeFindings* findings);
+  SlotFill Fill(CodeAlgebra* algebra, const Codes& codes) const;
+  bool Weigh(CodeFindings* findings);
+  bool ChooseConcreteSlots(CodeFindings* findings);
+  void RunCodes(CodeFindings* findings);
+  void RunPowerSums(CodeFindings* findings);
+  std::optional<OutputPlace> Compare(CodeAlgebra* algebra, const Outputs& before,
+                                     const Outputs& after) const;
+
+  const Pair& pair_;
+  const InputSpace& space_;
+  const InputPlan& plan_;
+  const std::vector<std::optional<InputRange>>& ranges_;
+  std::vector<bool> concrete_;  // by slot
+  std::unique_ptr<CodeAlgebra> field_;
+};
+
+}  // namespace hv

@@ -1,0 +1,131 @@
+#include "verify/native_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "hlo/float_formats.h"
+
+namespace hv {
+namespace {
+
+constexpr int64_t kMaxLoopSteps = 1 << 20;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool HasRounding(ElementType type) { return IsFloat(type) || IsComplex(type); }
+
+// Every integer up to this is a value of the type.
+double ExactIntegers(ElementType type) {
+  const ElementType part = ComponentType(type);
+  return std::min(std::ldexp(1, PrecisionBits(part)), LargestFinite(part));
+}
+
+// Does any instruction of the module have a floating-point or complex array?
+bool UsesFloats(const Module& module) {
+  for (const Computation& computation : module.computations) {
+    for (const Instruction& instruction : computation.instructions) {
+      if (HasRounding(instruction.shape->type)) return true;
+      for (const Shape* element : instruction.shape->elements) {
+        if (HasRounding(element->type) || element->IsTuple()) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+NativeRuns::NativeRuns(const Pair& pair, const InputSpace& space, const InputPlan& plan,
+                       const std::vector<std::optional<InputRange>>& ranges, ExactRuns* exact,
+                       const CodeFindings& findings)
+    : pair_(pair), space_(space), plan_(plan), ranges_(ranges), exact_(exact) {
+  facts_ = findings.facts[0];
+  facts_.Merge(findings.facts[1]);
+  weight_ = findings.weight;
+  known_ = !findings.error && !findings.stall[0] && !findings.stall[1];
+}
+
+Result<NativeRuns::Ran> NativeRuns::Run(const NativeInput& input, Transport* transport,
+                                        ReductionOrder order,
+                                        const std::array<ValueObserver, 2>& observers) const {
+  const std::unique_ptr<Domain> domain = MakeNativeDomain();
+  const SlotFill fill = FillNative(input, space_, ranges_, plan_);
+  Ran ran;
+  for (size_t side = 0; side < 2; ++side) {
+    RunOptions options;
+    options.domain = domain.get();
+    options.transport = transport;
+    options.order = order;
+    options.order_seed = plan_.seed;
+    options.max_steps = kMaxLoopSteps;
+    options.observer = observers[side];
+    const Module& module = pair_.of(kSides[side]);
+    HV_ASSIGN(RunOutcome outcome,
+              RunModule(module, pair_.mesh, MakeInputs(module, space_, fill), options));
+    ran.outputs[side] = std::move(outcome.outputs);
+    ran.stall[side] = std::move(outcome.stall);
+  }
+  return ran;
+}
+
+// Integers and truth values are always exact; so are values that are only moved or selected.
+bool NativeRuns::AlwaysExact() const {
+  if (!known_) return !UsesFloats(pair_.before) && !UsesFloats(pair_.after);
+  if (facts_.OnlyIntegers()) return true;
+  return !facts_.adds && !facts_.scales && !facts_.constants && !facts_.converts &&
+         facts_.other.empty();
+}
+
+double NativeRuns::ExactLimit() const {
+  if (AlwaysExact()) return kInfinity;
+  if (!known_ || !facts_.IsLinear() || facts_.fractions) return 0;
+  double limit = kInfinity;
+  for (ElementType type : facts_.types) {
+    if (HasRounding(type)) limit = std::min(limit, std::floor(ExactIntegers(type) / weight_));
+  }
+  return limit;
+}
+
+// Which differences of floats count on this input: all of them if every number stays exact; in a linear
+// program those beyond the error of any order of summation; otherwise none.
+DifferenceFilter NativeRuns::FilterFor(const NativeInput& input) const {
+  if (AlwaysExact()) return nullptr;
+  const DifferenceFilter none = [](const OutputPlace&, double, double) { return false; };
+  const bool integers = input.values == NativeInput::Values::kIntegers ||
+                        input.values == NativeInput::Values::kFixed;
+  if (!known_ || !facts_.IsLinear() || !integers) return none;
+  auto sizes = exact_->SizesOn(input);
+  if (!sizes) return none;
+  double exact = kInfinity, unit = 0;
+  bool narrow_exponent = false;
+  for (ElementType type : facts_.types) {
+    if (!HasRounding(type)) continue;
+    exact = std::min(exact, ExactIntegers(type));
+    unit = std::max(unit, std::ldexp(1, -PrecisionBits(ComponentType(type))));
+    narrow_exponent |= LargestFinite(ComponentType(type)) < 0x1p100;
+  }
+  if (!facts_.fractions && sizes->largest <= exact) return nullptr;
+  if (narrow_exponent || sizes->largest > 0x1p60) return none;
+  const double growth = std::expm1(static_cast<double>(facts_.roundings) * std::log1p(unit));
+  return [sizes = std::move(*sizes), growth](const OutputPlace& place, double a, double b) {
+    return std::fabs(a - b) > 2 * growth * sizes.At(place);
+  };
+}
+
+std::optional<NativeDifference> NativeRuns::CertainDifference(const NativeInput& input,
+                                                              bool* same_bits) const {
+  if (same_bits != nullptr) *same_bits = false;
+  const std::unique_ptr<Transport> transport = MakeLocalTransport();
+  const Result<Ran> ran = Run(input, transport.get());
+  if (!ran || !ran->finished()) return std::nullopt;
+  if (!FirstNativeDifference(ran->outputs[0], ran->outputs[1])) {
+    if (same_bits != nullptr) *same_bits = true;
+    return std::nullopt;
+  }
+  const auto place = FirstNativeDifference(ran->outputs[0], ran->outputs[1], FilterFor(input));
+  if (!place) return std::nullopt;
+  return NativeDifference{*place, TextAt(ran->outputs[0], *place), TextAt(ran->outputs[1], *place)};
+}
+
+}  // namespace hv

@@ -1,0 +1,62 @@
+// Native runs of both modules: real HLO arithmetic, in this process or across all ranks. What a
+// difference between two native runs proves is decided here: rounding never counts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/transport.h"
+#include "verify/exact_runs.h"
+#include "verify/native_input.h"
+#include "verify/pair.h"
+
+namespace hv {
+
+struct NativeDifference {
+  OutputPlace place;
+  std::string before, after;
+};
+
+class NativeRuns {
+ public:
+  // References must outlive it. `findings` are those of Run() of `exact`.
+  NativeRuns(const Pair& pair, const InputSpace& space, const InputPlan& plan,
+             const std::vector<std::optional<InputRange>>& ranges, ExactRuns* exact,
+             const CodeFindings& findings);
+
+  // Local outputs of both sides on `transport` (collective over its ranks). Stalled runs have none.
+  struct Ran {
+    std::array<Outputs, 2> outputs;
+    std::array<std::optional<Stall>, 2> stall;
+    bool finished() const { return !stall[0] && !stall[1]; }
+  };
+  Result<Ran> Run(const NativeInput& input, Transport* transport,
+                  ReductionOrder order = ReductionOrder::kGroup,
+                  const std::array<ValueObserver, 2>& observers = {}) const;
+
+  // Runs in this process. A difference that no order of summation and no rounding explains, if there
+  // is one; `*same_bits` (if not null): did all bits agree?
+  std::optional<NativeDifference> CertainDifference(const NativeInput& input,
+                                                    bool* same_bits = nullptr) const;
+
+  // Largest q so that integers in [-q, q] keep every float of either module exact; 0 if none.
+  double ExactLimit() const;
+
+ private:
+  bool AlwaysExact() const;
+  DifferenceFilter FilterFor(const NativeInput& input) const;
+
+  const Pair& pair_;
+  const InputSpace& space_;
+  const InputPlan& plan_;
+  const std::vector<std::optional<InputRange>>& ranges_;
+  ExactRuns* exact_;
+  ArithmeticFacts facts_;  // of both sides
+  double weight_ = 1;
+  bool known_ = false;     // are the facts those of a complete run?
+};
+
+}  // namespace hv

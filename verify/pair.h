@@ -1,0 +1,51 @@
+// The two modules of a verification on their mesh, and running either of them.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "hlo/module.h"
+#include "sim/mesh.h"
+#include "sim/run.h"
+#include "verify/input_space.h"
+
+namespace hv {
+
+enum class Side : uint8_t { kBefore, kAfter };
+inline constexpr std::array<Side, 2> kSides = {Side::kBefore, Side::kAfter};
+constexpr std::string_view ToString(Side side) {
+  return side == Side::kBefore ? "before" : "after";
+}
+
+struct Pair {
+  Module before, after;
+  Mesh mesh;
+  const Module& of(Side side) const { return side == Side::kBefore ? before : after; }
+};
+
+using Outputs = std::map<DeviceId, Value>;
+
+// One place in the outputs.
+struct OutputPlace {
+  DeviceId device;
+  int64_t output = 0;   // leaf of the result
+  int64_t element = 0;
+};
+
+// Is a difference of these numbers at this place meant? (floating point, real parts)
+using DifferenceFilter = std::function<bool(const OutputPlace&, double before, double after)>;
+
+// The first place, by device, leaf and element, whose native values differ: other numbers (-0 and 0
+// are one number, NaNs are one), for types that are not floating point other bits. A filter, if
+// there is one, passes over differences of floats that are not meant.
+std::optional<OutputPlace> FirstNativeDifference(const Outputs& before, const Outputs& after,
+                                                 const DifferenceFilter& filter = nullptr);
+
+// The native value at a place, as text.
+std::string TextAt(const Outputs& outputs, const OutputPlace& place);
+
+}  // namespace hv
