@@ -11,7 +11,6 @@
 #include "base/philox.h"
 #include "eval/field.h"
 #include "verify/element_text.h"
-#include "verify/leaf_codes.h"
 
 namespace hv {
 namespace {
@@ -21,30 +20,16 @@ constexpr double kPowerSumBudget = 3e8;      // element steps that a proof may t
 constexpr int64_t kMaxLoopSteps = 1 << 20;
 constexpr uint64_t kFieldKey = 3;            // stream of the algebra's own key
 
-// Codes of one output leaf in final form; native ones are lifted.
-std::vector<std::byte> FinalCodes(const CodeAlgebra& algebra, const Value& value) {
-  const auto count = static_cast<size_t>(value.element_count());
-  std::vector<std::byte> codes(count * static_cast<size_t>(algebra.code_bytes()));
-  const std::byte* in = value.bytes().data();
-  if (value.IsNative()) {
-    algebra.Lift(value.shape()->type, in, count, codes.data());
-    in = codes.data();
-  }
-  algebra.Finish(value.shape()->type, in, codes.data(), count);
-  return codes;
-}
-
-std::optional<int64_t> FirstDifferentElement(const CodeAlgebra& algebra, const Value& x,
+std::optional<int64_t> FirstDifferentElement(const CodeDomain& domain, const Value& x,
                                              const Value& y) {
-  if (x.IsNative() && y.IsNative() &&
-      std::memcmp(x.bytes().data(), y.bytes().data(), x.bytes().size()) == 0) {
-    return std::nullopt;
-  }
-  const auto a = FinalCodes(algebra, x), b = FinalCodes(algebra, y);
-  const auto [at, end] = std::mismatch(a.begin(), a.end(), b.begin());
-  static_cast<void>(end);
-  if (at == a.end()) return std::nullopt;
-  return (at - a.begin()) / algebra.code_bytes();
+  const auto same = [](std::span<const std::byte> a, std::span<const std::byte> b) {
+    return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first == a.end();
+  };
+  if (x.IsNative() && y.IsNative() && same(x.bytes(), y.bytes())) return std::nullopt;
+  const Value a = domain.Finish(x), b = domain.Finish(y);
+  const auto at = std::mismatch(a.bytes().begin(), a.bytes().end(), b.bytes().begin()).first;
+  if (at == a.bytes().end()) return std::nullopt;
+  return (at - a.bytes().begin()) / domain.code_bytes();
 }
 
 int SmallestPrecision(const std::set<ElementType>& types) {
@@ -102,73 +87,75 @@ ExactRuns::ExactRuns(const Pair& pair, const InputSpace& space, const InputPlan&
       plan_(plan),
       ranges_(ranges),
       concrete_(space.slots().size(), false),
-      field_(MakeFieldAlgebra(CounterRng(plan.seed, kFieldKey).Word(0))) {}
+      first_key_(plan.seed, 1),
+      second_key_(plan.seed, 2),
+      field_(MakeFieldDomain(CounterRng(plan.seed, kFieldKey).Word(0))) {}
 
 ExactRuns::~ExactRuns() = default;
 
-SlotFill ExactRuns::Fill(CodeAlgebra* algebra, const Codes& codes) const {
+SlotFill ExactRuns::Fill(CodeDomain* domain, const Codes& codes) const {
   NativeInput indices;
   indices.values = NativeInput::Values::kIndices;
   indices.seed = plan_.seed;
   indices.trial = codes.trial;
-  return [this, algebra, codes, indices, first = CodePermutation(plan_.seed, 1),
-          second = CodePermutation(plan_.seed, 2)](const Shape* shape, int64_t slot,
-                                                   int64_t device) -> Result<Value> {
+  return [this, domain, codes, indices](const Shape* shape, int64_t slot,
+                                        int64_t device) -> Result<Value> {
     if (concrete_[static_cast<size_t>(slot)]) {
       return FillNative(indices, space_, ranges_, plan_)(shape, slot, device);
     }
-    Value value = Value::NewCode(shape, algebra->code_bytes());
-    std::byte* out = value.MutableBytes().data();
-    for (int64_t i = 0; i < shape->element_count; ++i, out += algebra->code_bytes()) {
-      const Leaf leaf{slot, device, i};
-      const int64_t id = space_.IdOf(leaf);
-      std::array<uint64_t, 2> words = {1, 1};
-      if (codes.active != nullptr &&
-          !std::binary_search(codes.active->begin(), codes.active->end(), id)) {
-        words = {0, 0};
-      } else if (codes.kind == Codes::Kind::kPowers) {
-        const auto power = static_cast<uint64_t>(codes.power);
-        words = {Fp::Of(first(static_cast<uint64_t>(id))).Power(power).number(),
-                 Fp::Of(second(static_cast<uint64_t>(id))).Power(power).number()};
-      } else if (codes.kind == Codes::Kind::kSizes) {
-        const double number = LeafNumber(*codes.input, space_, ranges_[static_cast<size_t>(slot)], leaf);
-        words[0] = static_cast<uint64_t>(std::ceil(std::fabs(number)));
-      }
-      algebra->Encode(words, out);
-    }
-    return value;
+    return domain->EncodeLeaf(shape, [&](int64_t element, int component) {
+      return Word(codes, {slot, device, element}, component);
+    });
   };
 }
 
-Result<RunOutcome> ExactRuns::RunSide(Side side, CodeAlgebra* algebra, const Codes& codes,
+// One word of a leaf's code in this run.
+uint64_t ExactRuns::Word(const Codes& codes, const Leaf& leaf, int component) const {
+  const int64_t id = space_.IdOf(leaf);
+  if (codes.active != nullptr &&
+      !std::binary_search(codes.active->begin(), codes.active->end(), id)) {
+    return 0;
+  }
+  switch (codes.kind) {
+    case Codes::Kind::kOnes: return 1;
+    case Codes::Kind::kPowers: {
+      const CodePermutation& key = component == 0 ? first_key_ : second_key_;
+      return Fp::Of(key(static_cast<uint64_t>(id))).Power(static_cast<uint64_t>(codes.power)).number();
+    }
+    case Codes::Kind::kSizes: break;
+  }
+  const auto& range = ranges_[static_cast<size_t>(leaf.slot)];
+  return static_cast<uint64_t>(std::ceil(std::fabs(LeafNumber(*codes.input, space_, range, leaf))));
+}
+
+Result<RunOutcome> ExactRuns::RunSide(Side side, CodeDomain* domain, const Codes& codes,
                                       ArithmeticFacts* facts) {
-  const std::unique_ptr<Domain> domain = MakeCodeDomain(algebra);
-  const std::unique_ptr<Domain> probe = MakeProbeDomain(domain.get(), facts);
+  const std::unique_ptr<Domain> probe = MakeProbeDomain(domain, facts);
   const std::unique_ptr<Transport> transport = MakeLocalTransport();
   RunOptions options;
   options.domain = probe.get();
   options.transport = transport.get();
   options.max_steps = kMaxLoopSteps;
   const Module& module = pair_.of(side);
-  return RunModule(module, pair_.mesh, MakeInputs(module, space_, Fill(algebra, codes)), options);
+  return RunModule(module, pair_.mesh, MakeInputs(module, space_, Fill(domain, codes)), options);
 }
 
-Result<std::array<RunOutcome, 2>> ExactRuns::RunBoth(CodeAlgebra* algebra, const Codes& codes,
+Result<std::array<RunOutcome, 2>> ExactRuns::RunBoth(CodeDomain* domain, const Codes& codes,
                                                      CodeFindings* findings) {
   std::array<RunOutcome, 2> outcomes;
   for (size_t side = 0; side < 2; ++side) {
-    HV_ASSIGN(outcomes[side], RunSide(kSides[side], algebra, codes, &findings->facts[side]));
+    HV_ASSIGN(outcomes[side], RunSide(kSides[side], domain, codes, &findings->facts[side]));
     findings->stall[side] = outcomes[side].stall;
   }
   return outcomes;
 }
 
-std::optional<OutputPlace> ExactRuns::Compare(CodeAlgebra* algebra, const Outputs& before,
+std::optional<OutputPlace> ExactRuns::Compare(CodeDomain* domain, const Outputs& before,
                                               const Outputs& after) const {
   for (const auto& [device, value] : before) {
     const std::vector<Value> x = Leaves(value), y = Leaves(after.at(device));
     for (size_t leaf = 0; leaf < x.size(); ++leaf) {
-      const auto element = FirstDifferentElement(*algebra, x[leaf], y[leaf]);
+      const auto element = FirstDifferentElement(*domain, x[leaf], y[leaf]);
       if (element) return OutputPlace{device, static_cast<int64_t>(leaf), *element};
     }
   }
@@ -177,7 +164,7 @@ std::optional<OutputPlace> ExactRuns::Compare(CodeAlgebra* algebra, const Output
 
 // The magnitude run: weights, facts, and whether the modules finish at all. True if so.
 bool ExactRuns::Weigh(CodeFindings* findings) {
-  const std::unique_ptr<CodeAlgebra> magnitude = MakeMagnitudeAlgebra();
+  const std::unique_ptr<CodeDomain> magnitude = MakeMagnitudeDomain();
   findings->facts = {};
   findings->error.reset();
   auto outcomes = RunBoth(magnitude.get(), Codes{}, findings);
@@ -308,7 +295,7 @@ std::optional<OutputPlace> ExactRuns::DifferenceOn(const std::vector<int64_t>& a
 }
 
 std::optional<ExactRuns::Sizes> ExactRuns::SizesOn(const NativeInput& input) {
-  const std::unique_ptr<CodeAlgebra> magnitude = MakeMagnitudeAlgebra();
+  const std::unique_ptr<CodeDomain> magnitude = MakeMagnitudeDomain();
   Codes codes;
   codes.kind = Codes::Kind::kSizes;
   codes.input = &input;

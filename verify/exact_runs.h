@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "eval/code_algebra.h"
+#include "eval/code_domain.h"
 #include "verify/arithmetic_facts.h"
 #include "verify/decide.h"
+#include "verify/leaf_codes.h"
 #include "verify/native_input.h"
 #include "verify/pair.h"
 
@@ -56,16 +57,17 @@ class ExactRuns {
 
  private:
   struct Codes;  // what the leaves hold in one run
-  Result<RunOutcome> RunSide(Side side, CodeAlgebra* algebra, const Codes& codes,
+  Result<RunOutcome> RunSide(Side side, CodeDomain* domain, const Codes& codes,
                              ArithmeticFacts* facts);
-  Result<std::array<RunOutcome, 2>> RunBoth(CodeAlgebra* algebra, const Codes& codes,
+  Result<std::array<RunOutcome, 2>> RunBoth(CodeDomain* domain, const Codes& codes,
                                             CodeFindings* findings);
-  SlotFill Fill(CodeAlgebra* algebra, const Codes& codes) const;
+  SlotFill Fill(CodeDomain* domain, const Codes& codes) const;
+  uint64_t Word(const Codes& codes, const Leaf& leaf, int component) const;
   bool Weigh(CodeFindings* findings);
   bool ChooseConcreteSlots(CodeFindings* findings);
   void RunCodes(CodeFindings* findings);
   void RunPowerSums(CodeFindings* findings);
-  std::optional<OutputPlace> Compare(CodeAlgebra* algebra, const Outputs& before,
+  std::optional<OutputPlace> Compare(CodeDomain* domain, const Outputs& before,
                                      const Outputs& after) const;
 
   const Pair& pair_;
@@ -73,7 +75,8 @@ class ExactRuns {
   const InputPlan& plan_;
   const std::vector<std::optional<InputRange>>& ranges_;
   std::vector<bool> concrete_;  // by slot
-  std::unique_ptr<CodeAlgebra> field_;
+  CodePermutation first_key_, second_key_;
+  std::unique_ptr<CodeDomain> field_;
 };
 
 }  // namespace hv

@@ -11,15 +11,6 @@
 namespace hv {
 namespace {
 
-const Instruction* FindParameter(const Module& module, int64_t number) {
-  for (const Instruction& instruction : module.Entry().instructions) {
-    if (instruction.opcode == Opcode::kParameter && instruction.parameter_number == number) {
-      return &instruction;
-    }
-  }
-  return nullptr;
-}
-
 void AppendArrays(const Shape* shape, std::vector<const Shape*>* arrays) {
   if (shape->IsArray()) arrays->push_back(shape);
   for (const Shape* element : shape->elements) AppendArrays(element, arrays);
@@ -46,13 +37,12 @@ Result<Value> BuildArgument(const Shape* shape, const InputSpace& space, int64_t
 InputSpace::InputSpace(const Module& before, const Mesh& mesh) : mesh_(mesh) {
   std::vector<int64_t> own(static_cast<size_t>(mesh.devices()));
   std::iota(own.begin(), own.end(), 0);
-  for (int64_t number = 0;; ++number) {
-    const Instruction* parameter = FindParameter(before, number);
-    if (parameter == nullptr) break;
-    ++parameter_count_;
-    names_.emplace_back(parameter->name);
+  for (InstructionIndex index : before.Entry().parameters) {
+    const Instruction& parameter = before.Entry().At(index);
+    const int64_t number = parameter_count_++;
+    names_.emplace_back(parameter.name);
     std::vector<const Shape*> arrays;
-    AppendArrays(parameter->shape, &arrays);
+    AppendArrays(parameter.shape, &arrays);
     for (const Shape* shape : arrays) {
       slots_.push_back({number, shape, elements_, own});
       elements_ += shape->element_count;
@@ -99,12 +89,13 @@ InputElement InputSpace::Describe(const Leaf& leaf, std::string value) const {
 }
 
 InputFn MakeInputs(const Module& module, const InputSpace& space, SlotFill fill) {
+  HV_CHECK(static_cast<int64_t>(module.Entry().parameters.size()) == space.parameter_count(),
+           "modules with different parameters");
   std::vector<const Shape*> shapes;
   std::vector<int64_t> first_slot;
   for (int64_t number = 0, slot = 0; number < space.parameter_count(); ++number) {
-    const Instruction* parameter = FindParameter(module, number);
-    HV_CHECK(parameter != nullptr, "modules with different parameters");
-    shapes.push_back(parameter->shape);
+    const InstructionIndex index = module.Entry().parameters[static_cast<size_t>(number)];
+    shapes.push_back(module.Entry().At(index).shape);
     first_slot.push_back(slot);
     while (slot < static_cast<int64_t>(space.slots().size()) &&
            space.slot(slot).parameter == number) {
