@@ -63,7 +63,10 @@ Decision Decide(const Findings& f) {
   if (f.all_discarded) {
     return Verdicted(Verdict::kUnknown, "the module before is undefined on every input tried");
   }
-  return Verdicted(Verdict::kTested, TestedReason(f.evidence));
+  Decision tested = Verdicted(Verdict::kTested, TestedReason(f.evidence));
+  tested.precision = f.precision;
+  if (!f.precision.empty()) tested.level = Level::kReal;
+  return tested;
 }
 
 }  // namespace hv

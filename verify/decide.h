@@ -19,6 +19,7 @@ struct Proof {
 
 struct Findings {
   std::optional<Proof> proof;
+  std::string precision;          // sums moved to other types, which codes do not see: "wider", ...
   std::string stalled;            // "before" or "after": cannot finish; empty if both can
   bool confirmed = false;         // a native run shows a difference that no rounding explains
   bool inconsistent = false;      // replicas that agreed before no longer do

@@ -42,7 +42,7 @@ double RandomNumber(const NativeInput& input, ElementType type,
     const double limit = std::ldexp(4, static_cast<int>(std::min<uint64_t>(2 * input.trial, 20)));
     return std::fabs(NonZeroInteger(type, word, limit)) - 1;
   }
-  const bool real = input.values == NativeInput::Values::kReals && !IsInteger(type);
+  const bool real = input.values == NativeInput::Values::kRealNumbers && !IsInteger(type);
   if (range) {
     return real ? UniformReal(word, range->low, range->high)
                 : UniformInteger(word, range->low, range->high);

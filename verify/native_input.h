@@ -14,13 +14,13 @@ namespace hv {
 
 struct NativeInput {
   enum class Values : uint8_t {
-    kIntegers,  // uniform in [-limit, limit], as far as the type reaches; never 0
-    kReals,     // floats uniform in [-1, 1), other types as kIntegers
+    kWholeNumbers,  // uniform in [-limit, limit], as far as the type reaches; never 0
+    kRealNumbers,     // floats uniform in [-1, 1), other types as kWholeNumbers
     kIndices,   // integers in [0, 4), [0, 16), ... by trial, for parameters that decide control
     kFixed,     // `fixed` everywhere
     kExplicit,  // as the scenario gives them
   };
-  Values values = Values::kIntegers;
+  Values values = Values::kWholeNumbers;
   uint64_t seed = 1;
   uint64_t trial = 0;
   double limit = 8;

@@ -92,7 +92,7 @@ double NativeRuns::ExactLimit() const {
 DifferenceFilter NativeRuns::FilterFor(const NativeInput& input) const {
   if (AlwaysExact()) return nullptr;
   const DifferenceFilter none = [](const OutputPlace&, double, double) { return false; };
-  const bool integers = input.values == NativeInput::Values::kIntegers ||
+  const bool integers = input.values == NativeInput::Values::kWholeNumbers ||
                         input.values == NativeInput::Values::kFixed;
   if (!known_ || !facts_.IsLinear() || !integers) return none;
   auto sizes = exact_->SizesOn(input);

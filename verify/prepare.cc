@@ -70,9 +70,9 @@ Status CheckComparable(const Pair& pair) {
                                          ToString(old_result, false), ToString(new_result, false)));
 }
 
-std::vector<PassDecision> Translate(const std::vector<Decision>& decisions) {
+std::vector<PassDecision> Translate(const std::vector<RewriteDecision>& decisions) {
   std::vector<PassDecision> translated;
-  for (const Decision& d : decisions) {
+  for (const RewriteDecision& d : decisions) {
     translated.push_back({d.pass, d.instruction, d.fired, d.reason});
   }
   return translated;

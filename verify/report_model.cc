@@ -43,9 +43,11 @@ std::string MissedBecause(const Demand& demand, const CaseReport& report) {
     return fmt::format("expected {}, got {}", ToString(demand.expect), ToString(report.verdict));
   }
   const Level minimum = MinimumLevel(demand, report);
-  if (report.verdict == Verdict::kProved && report.level < minimum) {
-    return fmt::format("proved only at level {}, below {}", ToString(report.level),
-                       ToString(minimum));
+  if (report.level != Level::kNone && report.level < minimum) {
+    return fmt::format("{} only at level {}{}{}, below {}",
+                       report.verdict == Verdict::kProved ? "proved" : "tested",
+                       ToString(report.level), report.precision.empty() ? "" : ", precision ",
+                       report.precision, ToString(minimum));
   }
   if (demand.max_cost_ratio && report.cost && report.cost->ratio() > *demand.max_cost_ratio) {
     return fmt::format("costs {:.3g} times as much, more than {:.3g}", report.cost->ratio(),

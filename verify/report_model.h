@@ -90,7 +90,7 @@ struct CaseReport {
   std::string name;
   std::string file;
   Verdict verdict = Verdict::kUnknown;
-  Level level = Level::kNone;           // of kProved
+  Level level = Level::kNone;           // of kProved; of kTested where precision changed
   std::string precision;                // "wider", "narrower", "mixed" at level real; else empty
   std::string reason;                   // one sentence; always set but for kProved
   Expectation expect = Expectation::kEquivalent;

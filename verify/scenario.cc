@@ -45,6 +45,9 @@ class Reader {
     const int level = reader.Word("min_level", kLevelWords, -1);
     if (level >= 0) scenario.min_level = ParseLevel(kLevelWords[level]);
     scenario.machine = reader.String("machine");
+    if (scenario.machine.find('/') != std::string::npos) {
+      scenario.machine = Resolve(scenario.machine);
+    }
     const double ratio = reader.Real("max_cost_ratio", -1, 0, kInfinity);
     if (ratio >= 0) scenario.max_cost_ratio = ratio;
     reader.Finish();

@@ -1,0 +1,48 @@
+#include "verify/confirm.h"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "base/check.h"
+#include "verify/native_runs.h"
+#include "verify/prepare.h"
+
+namespace hv {
+namespace {
+
+// Both values at the place, from the rank that holds the device; empty if none has them.
+std::array<std::string, 2> Gather(const NativeRuns::Ran& ran, const OutputPlace& place,
+                                  Transport* transport) {
+  std::array<std::string, 2> texts;
+  for (size_t side = 0; side < 2; ++side) {
+    const bool mine = ran.outputs[side].count(place.device) != 0;
+    for (std::string& text : transport->AllGather(mine ? TextAt(ran.outputs[side], place) : "")) {
+      if (!text.empty()) texts[side] = std::move(text);
+    }
+  }
+  return texts;
+}
+
+}  // namespace
+
+void ConfirmRefutation(const Scenario& scenario, Examined* examined, Transport* transport) {
+  auto prepared = Prepare(scenario);
+  HV_CHECK(std::holds_alternative<Prepared>(prepared), "a case that was prepared no longer can be");
+  const Pair& pair = std::get<Prepared>(prepared).pair;
+  const InputSpace space = SpaceOf(pair, scenario, examined->assumptions);
+  auto ranges = ResolveRanges(space, scenario.inputs);
+  HV_CHECK(ranges.has_value(), "ranges that were resolved no longer can be");
+  const NativeRuns native(pair, space, scenario.inputs, *ranges, nullptr, {});
+  const NativeDifference& found = examined->refutation->difference;
+  const auto ran = native.Run(examined->refutation->input, transport);
+  HV_CHECK(ran.has_value() && ran->finished(), "a run that finished in one process no longer does");
+  const auto [before, after] = Gather(*ran, found.place, transport);
+  HV_CHECK(before == found.before && after == found.after,
+           fmt::format("one process found {} and {}, the ranks find {} and {}", found.before,
+                       found.after, before, after));
+  examined->report.evidence.push_back(
+      {"native run", "the counterexample run again across all ranks", std::nullopt});
+}
+
+}  // namespace hv

@@ -1,0 +1,15 @@
+// Replica consistency: devices that held identical bits before must hold identical bits after, or
+// training runs drift apart. Judged at the outputs, on real numbers, under several reduction orders.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "verify/native_runs.h"
+
+namespace hv {
+
+// Which devices drift apart, in words; empty if none do.
+std::string FindDrift(const Pair& pair, const NativeRuns& native, uint64_t seed);
+
+}  // namespace hv
