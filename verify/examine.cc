@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
-//COST#include "sim/cost.h"
-//COST#include "sim/machine.h"
+#include "sim/cost.h"
+#include "sim/machine.h"
 #include "verify/claims.h"
 #include "verify/consistency.h"
 #include "verify/describe.h"
@@ -160,6 +160,17 @@ Counterexample DescribeRefutation(const Pair& pair, Examination* examination) {
   return c;
 }
 
+Status AddCost(const Scenario& scenario, const Pair& pair, CaseReport* report) {
+  if (scenario.machine.empty()) return {};
+  HV_ASSIGN(const Machine machine, LoadMachine(scenario.machine));
+  const Cost before = CostOf(pair.before, pair.mesh, machine);
+  const Cost after = CostOf(pair.after, pair.mesh, machine);
+  report->cost = CostReport{machine.name, {before.seconds, before.bytes},
+                            {after.seconds, after.bytes}};
+  for (const std::string& note : after.notes) report->notes.push_back(note);
+  return {};
+}
+
 void Invalidate(Error error, bool from_pass, Examined* examined) {
   CaseReport& report = examined->report;
   const bool unsupported = error.kind != ErrorKind::kInvalid;
@@ -252,7 +263,7 @@ void ExaminePrepared(const Scenario& scenario, Prepared prepared, Examined* exam
   auto ranges = ResolveRanges(space, scenario.inputs);
   Status checked = CheckParameters(scenario, space);
   if (!ranges) checked = tl::make_unexpected(std::move(ranges).error());
-  //COST if (checked) checked = AddCost(scenario, pair, &report);
+  if (checked) checked = AddCost(scenario, pair, &report);
   if (!checked) return Invalidate(std::move(checked).error(), false, examined);
   auto examination = ExamineUnderAssumptions(pair, scenario, *ranges, &report.assumptions);
   Conclude(pair, examination.get(), examined);
