@@ -23,6 +23,11 @@ std::string WithDashes(std::string argument) {
 
 struct CommandLine::Impl {
   CLI::App app;
+
+  bool TakesValue(const std::string& flag) const {
+    const CLI::Option* option = flag.starts_with("-") ? app.get_option_no_throw(flag) : nullptr;
+    return option != nullptr && option->get_items_expected_min() > 0;
+  }
 };
 
 CommandLine::CommandLine(const std::string& program, const std::string& description)
@@ -93,8 +98,16 @@ void CommandLine::Positionals(const std::string& name, std::vector<std::string>*
 void CommandLine::Footer(const std::string& text) { impl_->app.footer(text); }
 
 std::optional<int> CommandLine::Parse(int argc, char** argv) {
-  std::vector<std::string> arguments;
-  for (int i = argc - 1; i > 0; --i) arguments.push_back(WithDashes(argv[i]));  // CLI11: reversed
+  std::vector<std::string> arguments;  // CLI11 reads them from the back
+  for (int i = argc - 1; i > 0; --i) {
+    std::string argument = WithDashes(argv[i]);
+    if (argument.ends_with('=') && impl_->TakesValue(argument.substr(0, argument.size() - 1))) {
+      // CLI11 would take the next argument for the value that "--passes=" leaves empty.
+      arguments.emplace_back();
+      argument.pop_back();
+    }
+    arguments.push_back(std::move(argument));
+  }
   try {
     impl_->app.parse(std::move(arguments));
   } catch (const CLI::Success& success) {
