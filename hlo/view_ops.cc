@@ -29,7 +29,8 @@ struct MemoryDigit {
   int64_t stride;
 };
 
-// The digits of a shape from the fastest in memory to the slowest, each with its logical stride.
+// The digits of a shape from the fastest in memory to the slowest, each with its logical stride;
+// neighbours that follow each other in both orders are one digit.
 std::vector<MemoryDigit> MemoryDigits(const Shape& shape) {
   const std::vector<int64_t> strides = RowMajorStrides(shape.dims);
   std::vector<MemoryDigit> digits;
@@ -37,8 +38,13 @@ std::vector<MemoryDigit> MemoryDigits(const Shape& shape) {
     const int64_t d = shape.minor_to_major.empty()
                           ? shape.rank() - 1 - k
                           : shape.minor_to_major[static_cast<size_t>(k)];
-    const int64_t extent = shape.dims[static_cast<size_t>(d)];
-    if (extent != 1) digits.push_back({extent, strides[static_cast<size_t>(d)]});
+    const MemoryDigit digit{shape.dims[static_cast<size_t>(d)], strides[static_cast<size_t>(d)]};
+    if (digit.extent == 1) continue;
+    if (!digits.empty() && digit.stride == digits.back().extent * digits.back().stride) {
+      digits.back().extent *= digit.extent;
+    } else {
+      digits.push_back(digit);
+    }
   }
   return digits;
 }
