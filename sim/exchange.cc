@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "hlo/view.h"
@@ -16,205 +17,208 @@
 namespace hv {
 namespace {
 
-class Exchanger {
+using Recipe = std::vector<LeafRecipe>;
+
+// One complete collective on its way to the results of its local members.
+class Completion {
  public:
-  Exchanger(RunContext* context, const std::vector<std::unique_ptr<Device>>& devices,
-            const Placement& placement, const std::vector<Meeting>& meetings)
-      : context_(context), placement_(placement), meetings_(meetings),
-        fetcher_(context, devices, placement), controls_(meetings.size()),
-        recipes_(meetings.size()) {}
-
-  void Run() {
-    if (NeedControls()) fetcher_.Exchange();
-    for (size_t m = 0; m < meetings_.size(); ++m) NeedData(m);
-    fetcher_.Exchange();
-    for (size_t m = 0; m < meetings_.size(); ++m) Finish(m);
-  }
-
- private:
-  using Recipe = std::vector<LeafRecipe>;
-
-  void Fail(const Meeting& meeting, const Error& error) {
-    for (const Meeting::Member& member : meeting.members) {
-      if (fetcher_.IsLocal(member.device)) Fail(meeting, member.device, error);
-    }
-  }
-  void Fail(const Meeting& meeting, DeviceId device, const Error& error) {
-    fetcher_.LocalDevice(device).Fail(
-        PlacedAt(error, context_->module(), *meeting.collective->instruction));
+  Completion(RunContext* context, const Placement& placement, Fetcher* fetcher, size_t number,
+             const Meeting& meeting)
+      : context_(context), placement_(placement), fetcher_(*fetcher), number_(number),
+        meeting_(meeting), shared_(ResultIsShared(*meeting.collective)) {
+    for (const Meeting::Member& member : meeting.members) devices_.push_back(member.device);
+    is_local_ = std::all_of(devices_.begin(), devices_.end(),
+                            [this](DeviceId d) { return fetcher_.IsLocal(d); });
   }
 
   // Every rank that has a member learns the control operands of all members.
-  bool NeedControls() {
-    bool any = false;
-    for (size_t m = 0; m < meetings_.size(); ++m) {
-      ForEachControl(meetings_[m], [&](const Part& part) {
-        any = true;
-        for (const Meeting::Member& member : meetings_[m].members) {
-          Check(meetings_[m], fetcher_.Need(meetings_[m], m, member.device, part));
-        }
+  void NeedControls() {
+    ForEachControl([this](const Part& part) {
+      for (DeviceId device : devices_) Check(fetcher_.Need(meeting_, number_, device, part));
+    });
+  }
+
+  // What local members need of others, and others of local members.
+  void NeedData() {
+    ready_ = CheckTravel();
+    if (ready_) ready_ = ReadControls();
+    if (!ready_ || is_local_ || ReducedByLibrary(*context_, placement_, meeting_)) return;
+    std::optional<Result<Recipe>> recipe;
+    for (size_t k = 0; k < devices_.size(); ++k) {
+      if (!recipe || !shared_) recipe = RecipeOf(k);
+      if (*recipe) ForEachPart(**recipe, [&](const Part& part) {
+        Check(fetcher_.Need(meeting_, number_, devices_[k], part));
       });
     }
-    return any;
+  }
+
+  // Results first, then completion: completing a post drops the operands others still read.
+  void Finish() {
+    if (ready_) ready_ = ReduceWhole();
+    if (!ready_) return FailAll(ready_.error());
+    std::optional<Result<Value>> built;
+    std::vector<std::pair<const Meeting::Member*, Value>> results;
+    for (size_t k = 0; k < devices_.size(); ++k) {
+      if (!fetcher_.IsLocal(devices_[k])) continue;
+      if (!built || !shared_) built = Build(k);
+      if (*built) {
+        results.emplace_back(&meeting_.members[k], **built);
+      } else {
+        Fail(devices_[k], built->error());
+      }
+    }
+    built.reset();
+    reduced_.clear();
+    for (auto& [member, value] : results) {
+      fetcher_.LocalDevice(member->device).Complete({meeting_.key, member->role}, std::move(value));
+    }
+  }
+
+ private:
+  void Fail(DeviceId device, const Error& error) {
+    fetcher_.LocalDevice(device).Fail(
+        PlacedAt(error, context_->module(), *meeting_.collective->instruction));
+  }
+  void FailAll(const Error& error) {
+    for (DeviceId device : devices_) {
+      if (fetcher_.IsLocal(device)) Fail(device, error);
+    }
+  }
+  void Check(const Status& status) {
+    if (!status) FailAll(status.error());
   }
 
   template <class Visit>
-  static void ForEachControl(const Meeting& meeting, Visit visit) {
-    const Collective& collective = *meeting.collective;
-    for (size_t k = 0; k < meeting.members.size(); ++k) {
+  void ForEachControl(Visit visit) const {
+    const Collective& collective = *meeting_.collective;
+    for (size_t k = 0; k < devices_.size(); ++k) {
       for (size_t o = FirstControl(collective); o < collective.operands.size(); ++o) {
         visit(WholeOperand(collective, static_cast<int64_t>(k), static_cast<int64_t>(o)));
       }
     }
   }
 
-  Status ReadControls(size_t m) {
-    const Meeting& meeting = meetings_[m];
-    controls_[m].resize(meeting.members.size());
+  // A fold takes its box of every member.
+  template <class Visit>
+  void ForEachPart(const Recipe& recipe, Visit visit) const {
+    for (const LeafRecipe& leaf : recipe) {
+      if (leaf.fold) {
+        Part part = leaf.parts[0];
+        for (size_t k = 0; k < devices_.size(); ++k) {
+          part.member = static_cast<int64_t>(k);
+          visit(part);
+        }
+      } else {
+        for (const Part& part : leaf.parts) visit(part);
+      }
+    }
+  }
+
+  Status ReadControls() {
+    controls_.resize(devices_.size());
     Status status;
-    ForEachControl(meeting, [&](const Part& part) {
-      const auto& encodings = meeting.members[static_cast<size_t>(part.member)].encodings;
-      if (encodings[static_cast<size_t>(part.operand)] != kNativeOperand) {
+    ForEachControl([&](const Part& part) {
+      const size_t member = static_cast<size_t>(part.member);
+      if (meeting_.members[member].encodings[static_cast<size_t>(part.operand)] != kNativeOperand) {
         status = Unsupported("control-is-data",
-                             "offsets of " + std::string(ToString(meeting.collective->opcode)) +
-                                 " depend on data that has no concrete value in the domain " +
-                                 std::string(context_->domain().name()));
+                             std::string(ToString(meeting_.collective->opcode)) +
+                                 " whose offsets depend on data: they have no concrete value in "
+                                 "the domain " + std::string(context_->domain().name()));
         return;
       }
-      controls_[m][static_cast<size_t>(part.member)].push_back(
-          IntegersOf(fetcher_.Find(meeting, m, part)));
+      controls_[member].push_back(IntegersOf(fetcher_.Find(meeting_, number_, part)));
     });
     return status;
   }
 
   // An operand that is no bytes cannot leave its process.
-  Status CheckTravel(const Meeting& meeting) const {
-    bool local = true, extended = false;
-    for (const Meeting::Member& member : meeting.members) {
-      local &= fetcher_.IsLocal(member.device);
-      extended |= member.encodings.find(kExtendedOperand) != std::string::npos;
-    }
-    if (local || !extended) return {};
+  Status CheckTravel() const {
+    const bool extended =
+        std::any_of(meeting_.members.begin(), meeting_.members.end(), [](const auto& member) {
+          return member.encodings.find(kExtendedOperand) != std::string::npos;
+        });
+    if (is_local_ || !extended) return {};
     return Unsupported("domain-is-local", "values of the domain " +
                                               std::string(context_->domain().name()) +
                                               " cannot be sent to another rank");
   }
 
-  // Recipes of all members: a rank needs those of its own, and of whoever reads its operands.
-  void NeedData(size_t m) {
-    const Meeting& meeting = meetings_[m];
-    Status ready = CheckTravel(meeting);
-    if (ready) ready = ReadControls(m);
-    if (!ready) {
-      Fail(meeting, ready.error());
-      return;
-    }
-    const bool shared = ResultIsShared(*meeting.collective);
-    const bool by_library = ReducedByLibrary(*context_, placement_, meeting);
-    for (size_t k = 0; k < meeting.members.size(); ++k) {
-      if (k == 0 || !shared) {
-        std::vector<DeviceId> devices;
-        for (const Meeting::Member& member : meeting.members) devices.push_back(member.device);
-        recipes_[m].push_back(
-            meeting.members[k].role == Role::kSender
-                ? Result<Recipe>(Recipe{})
-                : RecipeFor(*meeting.collective, static_cast<int64_t>(k), devices, controls_[m]));
-      }
-      const Result<Recipe>& recipe = recipes_[m].back();
-      if (!recipe || by_library) continue;
-      for (const LeafRecipe& leaf : *recipe) {
-        for (const Part& part : leaf.parts) {
-          Check(meeting, fetcher_.Need(meeting, m, meeting.members[k].device, part));
-        }
-      }
-    }
+  Result<Recipe> RecipeOf(size_t k) const {
+    if (meeting_.members[k].role == Role::kSender) return Recipe{};
+    return RecipeFor(*meeting_.collective, static_cast<int64_t>(k), devices_, controls_);
   }
 
-  void Check(const Meeting& meeting, const Status& status) {
-    if (!status) Fail(meeting, status.error());
+  // Where all members are here the whole operands are reduced once and every member takes its block:
+  // the same bits, as long as the order does not depend on the position. So does the MPI library.
+  Status ReduceWhole() {
+    const bool by_library = ReducedByLibrary(*context_, placement_, meeting_);
+    const bool once = is_local_ && Reduces(*meeting_.collective) &&
+                      context_->options().order != ReductionOrder::kRing;
+    if (!by_library && !once) return {};
+    for (size_t o = 0; o < meeting_.collective->operands.size(); ++o) {
+      const Part whole = WholeOperand(*meeting_.collective, 0, static_cast<int64_t>(o));
+      HV_ASSIGN(Value folded, FoldLocal(whole));
+      if (by_library) folded = ReduceByLibrary(*context_, placement_, meeting_, folded);
+      reduced_.push_back(std::move(folded));
+    }
+    return {};
   }
 
-  // Results first, then completion: completing a post drops the operands others still read.
-  void Finish(size_t m) {
-    const Meeting& meeting = meetings_[m];
-    if (recipes_[m].empty()) return;
-    library_results_.clear();
-    if (ReducedByLibrary(*context_, placement_, meeting)) {
-      Result<std::vector<Value>> reduced =
-          ReduceByLibrary(context_, placement_, fetcher_, m, meeting);
-      if (!reduced) return Fail(meeting, reduced.error());
-      library_results_ = std::move(*reduced);
-    }
-    std::optional<Result<Value>> shared;
-    std::vector<std::pair<const Meeting::Member*, Value>> results;
-    for (size_t k = 0; k < meeting.members.size(); ++k) {
-      const Meeting::Member& member = meeting.members[k];
-      if (!fetcher_.IsLocal(member.device)) continue;
-      if (recipes_[m].size() > 1) shared.reset();
-      if (!shared) shared = Build(m, recipes_[m][recipes_[m].size() > 1 ? k : 0], member.role);
-      if (*shared) {
-        results.emplace_back(&member, **shared);
-      } else {
-        Fail(meeting, member.device, shared->error());
-      }
-    }
-    shared.reset();
-    for (auto& [member, value] : results) {
-      fetcher_.LocalDevice(member->device).Complete({meeting.key, member->role}, std::move(value));
-    }
-  }
-
-  Result<Value> Build(size_t m, const Result<Recipe>& recipe, Role role) {
-    if (!recipe) return tl::make_unexpected(recipe.error());
-    if (role == Role::kSender) return Value();
+  Result<Value> Build(size_t k) {
+    HV_ASSIGN(const Recipe recipe, RecipeOf(k));
+    if (meeting_.members[k].role == Role::kSender) return Value();
     std::vector<Value> leaves;
-    for (const LeafRecipe& leaf : *recipe) {
-      HV_ASSIGN(Value value, leaf.fold ? Fold(m, leaf) : Move(m, leaf));
+    for (const LeafRecipe& leaf : recipe) {
+      HV_ASSIGN(Value value, leaf.fold ? Fold(leaf) : Move(leaf));
       leaves.push_back(std::move(value));
     }
-    return Assemble(meetings_[m].collective->result, std::move(leaves));
+    return Assemble(meeting_.collective->result, std::move(leaves));
   }
 
-  Result<Value> Fold(size_t m, const LeafRecipe& leaf) {
-    const Meeting& meeting = meetings_[m];
-    if (!library_results_.empty()) {
-      const Part& part = leaf.parts[0];
-      const Value& whole = library_results_[static_cast<size_t>(part.operand)];
-      HV_ASSIGN(Value cut, fetcher_.CutBox(whole, part));
-      return WithShape(std::move(cut), leaf.shape);
+  Result<Value> Fold(const LeafRecipe& leaf) {
+    const Part& box = leaf.parts[0];
+    if (reduced_.empty()) {
+      HV_ASSIGN(Value folded, FoldLocal(box));
+      return WithShape(std::move(folded), leaf.shape);
     }
+    HV_ASSIGN(Value cut, fetcher_.CutBox(reduced_[static_cast<size_t>(box.operand)], box));
+    return WithShape(std::move(cut), leaf.shape);
+  }
+
+  // The box of every member whose operand is here, its own or received, reduced.
+  Result<Value> FoldLocal(Part part) {
     std::vector<Value> values;
-    for (const Part& part : leaf.parts) {
-      HV_ASSIGN(Value value, fetcher_.Cut(meeting, m, part));
+    for (size_t k = 0; k < devices_.size(); ++k) {
+      part.member = static_cast<int64_t>(k);
+      if (!fetcher_.IsLocal(devices_[k]) && ReducedByLibrary(*context_, placement_, meeting_)) {
+        continue;
+      }
+      HV_ASSIGN(Value value, fetcher_.Cut(meeting_, number_, part));
       values.push_back(std::move(value));
     }
-    const uint64_t salt =
-        Mix(Mix(meeting.key.site, static_cast<uint64_t>(meeting.key.execution)),
-            static_cast<uint64_t>(meeting.key.group));
-    HV_ASSIGN(Value folded,
-              FoldMembers(context_->module(),
-                          meeting.collective->instruction->Computation(Attr::kToApply),
-                          std::move(values), context_->options(), salt));
-    return WithShape(std::move(folded), leaf.shape);
+    const CollectiveKey& key = meeting_.key;
+    const uint64_t salt = Mix(Mix(key.site, static_cast<uint64_t>(key.execution)),
+                              static_cast<uint64_t>(key.group));
+    return FoldMembers(context_->module(),
+                       meeting_.collective->instruction->Computation(Attr::kToApply),
+                       std::move(values), context_->options(), salt);
   }
 
-  Result<Value> Move(size_t m, const LeafRecipe& leaf) {
-    const Meeting& meeting = meetings_[m];
+  Result<Value> Move(const LeafRecipe& leaf) {
     if (leaf.parts.empty()) return Zeros(context_->domain(), leaf.shape);
     const auto dims = leaf.shape->dims;
-    const std::vector<int64_t> out_strides = RowMajorStrides(dims);
-    if (leaf.parts.size() == 1 &&
-        std::equal(leaf.parts[0].sizes.begin(), leaf.parts[0].sizes.end(), dims.begin(),
-                   dims.end())) {
-      HV_ASSIGN(Value whole, fetcher_.Cut(meeting, m, leaf.parts[0]));
+    if (leaf.parts.size() == 1 && std::equal(leaf.parts[0].sizes.begin(), leaf.parts[0].sizes.end(),
+                                             dims.begin(), dims.end())) {
+      HV_ASSIGN(Value whole, fetcher_.Cut(meeting_, number_, leaf.parts[0]));
       return WithShape(std::move(whole), leaf.shape);
     }
     Pieces pieces;
     std::vector<Value> operands;
     std::map<const Value*, int> numbers;
+    const std::vector<int64_t> out_strides = RowMajorStrides(dims);
     for (const Part& part : leaf.parts) {
       if (CountElements(part.sizes) == 0) continue;
-      const Value& operand = fetcher_.Find(meeting, m, part);
+      const Value& operand = fetcher_.Find(meeting_, number_, part);
       const auto [number, is_new] = numbers.emplace(&operand, static_cast<int>(operands.size()));
       if (is_new) operands.push_back(operand);
       pieces.push_back(PlacedBox(number->second, operand, part, out_strides));
@@ -243,18 +247,32 @@ class Exchanger {
 
   RunContext* context_;
   const Placement& placement_;
-  const std::vector<Meeting>& meetings_;
-  Fetcher fetcher_;
-  std::vector<Value> library_results_;  // of the meeting being finished, by operand; usually none
-  std::vector<Controls> controls_;
-  std::vector<std::vector<Result<Recipe>>> recipes_;  // one per member, or one that all share
+  Fetcher& fetcher_;
+  const size_t number_;
+  const Meeting& meeting_;
+  const bool shared_;            // all members receive the same
+  std::vector<DeviceId> devices_;
+  bool is_local_ = false;        // all members are on this rank
+  Status ready_;
+  Controls controls_;
+  std::vector<Value> reduced_;   // whole operands, if they are reduced once for all
 };
 
 }  // namespace
 
 void CompleteMeetings(RunContext* context, const std::vector<std::unique_ptr<Device>>& devices,
                       const Placement& placement, const std::vector<Meeting>& meetings) {
-  Exchanger(context, devices, placement, meetings).Run();
+  Fetcher fetcher(context, devices, placement);
+  std::vector<Completion> completions;
+  completions.reserve(meetings.size());
+  for (size_t m = 0; m < meetings.size(); ++m) {
+    completions.emplace_back(context, placement, &fetcher, m, meetings[m]);
+    completions.back().NeedControls();
+  }
+  fetcher.Exchange();
+  for (Completion& completion : completions) completion.NeedData();
+  fetcher.Exchange();
+  for (Completion& completion : completions) completion.Finish();
 }
 
 }  // namespace hv

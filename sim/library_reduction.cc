@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
-#include "sim/reduction.h"
+#include "sim/recipe.h"
 
 namespace hv {
 namespace {
@@ -28,9 +29,7 @@ bool ReducedByLibrary(const RunContext& context, const Placement& placement,
                       const Meeting& meeting) {
   const Collective& collective = *meeting.collective;
   if (context.options().order != ReductionOrder::kMpi) return false;
-  if (collective.opcode != Opcode::kAllReduce && collective.opcode != Opcode::kReduceScatter) {
-    return false;
-  }
+  if (!Reduces(collective)) return false;
   if (RanksOf(placement, meeting).size() < 2) return false;
   const Reducer reducer = RecognizeReducer(context.module(), ReducerOf(meeting));
   for (const Meeting::Member& member : meeting.members) {
@@ -44,30 +43,15 @@ bool ReducedByLibrary(const RunContext& context, const Placement& placement,
                      });
 }
 
-Result<std::vector<Value>> ReduceByLibrary(RunContext* context, const Placement& placement,
-                                           const Fetcher& fetcher, size_t number,
-                                           const Meeting& meeting) {
-  const Collective& collective = *meeting.collective;
-  const Reducer reducer = RecognizeReducer(context->module(), ReducerOf(meeting));
-  std::vector<Value> reduced;
-  for (size_t o = 0; o < collective.operands.size(); ++o) {
-    std::vector<Value> values;
-    for (size_t k = 0; k < meeting.members.size(); ++k) {
-      if (!fetcher.IsLocal(meeting.members[k].device)) continue;
-      values.push_back(fetcher.Find(
-          meeting, number,
-          WholeOperand(collective, static_cast<int64_t>(k), static_cast<int64_t>(o))));
-    }
-    HV_ASSIGN(const Value folded, FoldMembers(context->module(), ReducerOf(meeting),
-                                              std::move(values), context->options(), 0));
-    Value sum = Value::NewNative(collective.operands[o]);
-    const std::span<std::byte> bytes = sum.MutableBytes();
-    if (!bytes.empty()) std::memcpy(bytes.data(), folded.bytes().data(), bytes.size());
-    context->options().transport->Reduce(bytes, collective.operands[o]->type, reducer.fn,
-                                         RanksOf(placement, meeting));
-    reduced.push_back(std::move(sum));
-  }
-  return reduced;
+Value ReduceByLibrary(const RunContext& context, const Placement& placement, const Meeting& meeting,
+                      const Value& folded) {
+  Value sum = Value::NewNative(folded.shape());
+  const std::span<std::byte> bytes = sum.MutableBytes();
+  if (!bytes.empty()) std::memcpy(bytes.data(), folded.bytes().data(), bytes.size());
+  context.options().transport->Reduce(
+      bytes, folded.shape()->type, RecognizeReducer(context.module(), ReducerOf(meeting)).fn,
+      RanksOf(placement, meeting));
+  return sum;
 }
 
 }  // namespace hv

@@ -3,10 +3,9 @@
 // nobody recognises keep the group order: the library has no operation for them.
 #pragma once
 
-#include <vector>
-
 #include "sim/agreement.h"
-#include "sim/fetch.h"
+#include "sim/device.h"
+#include "sim/mesh.h"
 
 namespace hv {
 
@@ -14,9 +13,9 @@ namespace hv {
 bool ReducedByLibrary(const RunContext& context, const Placement& placement,
                       const Meeting& meeting);
 
-// The reduced whole operands, one per operand. Every rank with a member calls it.
-Result<std::vector<Value>> ReduceByLibrary(RunContext* context, const Placement& placement,
-                                           const Fetcher& fetcher, size_t number,
-                                           const Meeting& meeting);
+// `folded`, an operand reduced over the members of this rank, reduced over the ranks. Every rank with
+// a member calls it, operand by operand.
+Value ReduceByLibrary(const RunContext& context, const Placement& placement, const Meeting& meeting,
+                      const Value& folded);
 
 }  // namespace hv

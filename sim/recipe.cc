@@ -51,24 +51,19 @@ class RecipeWriter {
   }
 
  private:
-  template <class PartOf>
-  void FoldMembers(PartOf part_of) {
+  void AllReduce() {
     for (size_t i = 0; i < leaves_.size(); ++i) {
       leaves_[i].fold = true;
-      for (int64_t m = 0; m < size_; ++m) {
-        leaves_[i].parts.push_back(part_of(m, static_cast<int64_t>(i)));
-      }
+      leaves_[i].parts = {WholeOperand(collective_, 0, static_cast<int64_t>(i))};
     }
   }
 
-  void AllReduce() {
-    FoldMembers([this](int64_t m, int64_t i) { return WholeOperand(collective_, m, i); });
-  }
-
   void ReduceScatter() {
-    FoldMembers([this](int64_t m, int64_t i) {
-      return Block(collective_, m, i, Dimension(collective_), position_, size_);
-    });
+    for (size_t i = 0; i < leaves_.size(); ++i) {
+      leaves_[i].fold = true;
+      leaves_[i].parts = {Block(collective_, 0, static_cast<int64_t>(i), Dimension(collective_),
+                                position_, size_)};
+    }
   }
 
   void AllGather() {
@@ -198,6 +193,10 @@ size_t FirstControl(const Collective& collective) {
     return count - 1;
   }
   return count;
+}
+
+bool Reduces(const Collective& collective) {
+  return collective.opcode == Opcode::kAllReduce || collective.opcode == Opcode::kReduceScatter;
 }
 
 bool ResultIsShared(const Collective& collective) {

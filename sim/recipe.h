@@ -22,8 +22,8 @@ struct Part {
   std::vector<int64_t> at;
 };
 
-// Fold: the parts, all of the result's dims, are reduced in the order given. Move: later parts
-// overwrite earlier ones and what none covers is zero.
+// Fold: the one part's box of every member, of the result's dims, reduced over the members. Move: later
+// parts overwrite earlier ones; without parts the result is zero.
 struct LeafRecipe {
   const Shape* shape = nullptr;
   bool fold = false;
@@ -39,6 +39,9 @@ Part WholeOperand(const Collective& collective, int64_t member, int64_t operand)
 
 // First control operand of a collective, or its operand count if it has none.
 size_t FirstControl(const Collective& collective);
+
+// Is it a reduction (all-reduce, reduce-scatter)?
+bool Reduces(const Collective& collective);
 
 // Do all members of a group receive the same?
 bool ResultIsShared(const Collective& collective);
