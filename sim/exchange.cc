@@ -29,6 +29,10 @@ class Completion {
     for (const Meeting::Member& member : meeting.members) devices_.push_back(member.device);
     is_local_ = std::all_of(devices_.begin(), devices_.end(),
                             [this](DeviceId d) { return fetcher_.IsLocal(d); });
+    reduces_once_ = Reduces(*meeting.collective) &&
+                    context->options().order != ReductionOrder::kRing;
+    by_library_ = ReducedByLibrary(*context, placement, meeting);
+    if (reduces_once_) FindPositions();
   }
 
   // Every rank that has a member learns the control operands of all members.
@@ -42,19 +46,25 @@ class Completion {
   void NeedData() {
     ready_ = CheckTravel();
     if (ready_) ready_ = ReadControls();
-    if (!ready_ || is_local_ || ReducedByLibrary(*context_, placement_, meeting_)) return;
+    if (!ready_ || is_local_ || by_library_) return;
     std::optional<Result<Recipe>> recipe;
     for (size_t k = 0; k < devices_.size(); ++k) {
+      const std::vector<Part> shares = SharesOf(placement_.RankOf(devices_[k]));
+      if (!shares.empty()) {
+        if (IsFirstOfItsRank(k)) NeedOfAll(k, shares);
+        continue;
+      }
       if (!recipe || !shared_) recipe = RecipeOf(k);
-      if (*recipe) ForEachPart(**recipe, [&](const Part& part) {
-        Check(fetcher_.Need(meeting_, number_, devices_[k], part));
-      });
+      if (!*recipe) continue;
+      for (const LeafRecipe& leaf : **recipe) {
+        leaf.fold ? NeedOfAll(k, leaf.parts) : NeedOf(k, leaf.parts);
+      }
     }
   }
 
   // Results first, then completion: completing a post drops the operands others still read.
   void Finish() {
-    if (ready_) ready_ = ReduceWhole();
+    if (ready_) ready_ = ReduceOnce();
     if (!ready_) return FailAll(ready_.error());
     std::optional<Result<Value>> built;
     std::vector<std::pair<const Meeting::Member*, Value>> results;
@@ -98,20 +108,40 @@ class Completion {
     }
   }
 
-  // A fold takes its box of every member.
-  template <class Visit>
-  void ForEachPart(const Recipe& recipe, Visit visit) const {
-    for (const LeafRecipe& leaf : recipe) {
-      if (leaf.fold) {
-        Part part = leaf.parts[0];
-        for (size_t k = 0; k < devices_.size(); ++k) {
-          part.member = static_cast<int64_t>(k);
-          visit(part);
-        }
-      } else {
-        for (const Part& part : leaf.parts) visit(part);
-      }
+  void NeedOf(size_t k, const std::vector<Part>& parts) {
+    for (const Part& part : parts) Check(fetcher_.Need(meeting_, number_, devices_[k], part));
+  }
+  // The same boxes of every member.
+  void NeedOfAll(size_t k, std::vector<Part> parts) {
+    for (size_t member = 0; member < devices_.size(); ++member) {
+      for (Part& part : parts) part.member = static_cast<int64_t>(member);
+      NeedOf(k, parts);
     }
+  }
+
+  void FindPositions() {
+    for (size_t k = 0; k < devices_.size(); ++k) {
+      positions_[placement_.RankOf(devices_[k])].push_back(static_cast<int64_t>(k));
+    }
+  }
+  bool IsFirstOfItsRank(size_t k) const {
+    return positions_.at(placement_.RankOf(devices_[k])).front() == static_cast<int64_t>(k);
+  }
+
+  // A rank reduces what its members receive in one go, operand by operand; nothing if that is no box or
+  // the order of reduction depends on the position.
+  std::vector<Part> SharesOf(Rank rank) const {
+    std::vector<Part> shares;
+    if (!reduces_once_) return shares;
+    const std::vector<int64_t>& positions = positions_.at(rank);
+    for (size_t o = 0; o < meeting_.collective->operands.size(); ++o) {
+      const std::optional<Part> share =
+          ShareOf(*meeting_.collective, static_cast<int64_t>(o), positions,
+                  static_cast<int64_t>(devices_.size()));
+      if (!share) return {};
+      shares.push_back(*share);
+    }
+    return shares;
   }
 
   Status ReadControls() {
@@ -148,17 +178,18 @@ class Completion {
     return RecipeFor(*meeting_.collective, static_cast<int64_t>(k), devices_, controls_);
   }
 
-  // Where all members are here the whole operands are reduced once and every member takes its block:
-  // the same bits, as long as the order does not depend on the position. So does the MPI library.
-  Status ReduceWhole() {
-    const bool by_library = ReducedByLibrary(*context_, placement_, meeting_);
-    const bool once = is_local_ && Reduces(*meeting_.collective) &&
-                      context_->options().order != ReductionOrder::kRing;
-    if (!by_library && !once) return {};
-    for (size_t o = 0; o < meeting_.collective->operands.size(); ++o) {
-      const Part whole = WholeOperand(*meeting_.collective, 0, static_cast<int64_t>(o));
-      HV_ASSIGN(Value folded, FoldLocal(whole));
-      if (by_library) folded = ReduceByLibrary(*context_, placement_, meeting_, folded);
+  // The same bits as block by block. The MPI library reduces whole operands.
+  Status ReduceOnce() {
+    if (by_library_) {
+      for (size_t o = 0; o < meeting_.collective->operands.size(); ++o) {
+        shares_.push_back(WholeOperand(*meeting_.collective, 0, static_cast<int64_t>(o)));
+      }
+    } else {
+      shares_ = SharesOf(context_->options().transport->rank());
+    }
+    for (const Part& share : shares_) {
+      HV_ASSIGN(Value folded, FoldLocal(share));
+      if (by_library_) folded = ReduceByLibrary(*context_, placement_, meeting_, folded);
       reduced_.push_back(std::move(folded));
     }
     return {};
@@ -176,12 +207,14 @@ class Completion {
   }
 
   Result<Value> Fold(const LeafRecipe& leaf) {
-    const Part& box = leaf.parts[0];
+    Part box = leaf.parts[0];
     if (reduced_.empty()) {
       HV_ASSIGN(Value folded, FoldLocal(box));
       return WithShape(std::move(folded), leaf.shape);
     }
-    HV_ASSIGN(Value cut, fetcher_.CutBox(reduced_[static_cast<size_t>(box.operand)], box));
+    const size_t o = static_cast<size_t>(box.operand);
+    for (size_t d = 0; d < box.starts.size(); ++d) box.starts[d] -= shares_[o].starts[d];
+    HV_ASSIGN(Value cut, fetcher_.CutBox(reduced_[o], box));
     return WithShape(std::move(cut), leaf.shape);
   }
 
@@ -190,9 +223,7 @@ class Completion {
     std::vector<Value> values;
     for (size_t k = 0; k < devices_.size(); ++k) {
       part.member = static_cast<int64_t>(k);
-      if (!fetcher_.IsLocal(devices_[k]) && ReducedByLibrary(*context_, placement_, meeting_)) {
-        continue;
-      }
+      if (by_library_ && !fetcher_.IsLocal(devices_[k])) continue;
       HV_ASSIGN(Value value, fetcher_.Cut(meeting_, number_, part));
       values.push_back(std::move(value));
     }
@@ -253,9 +284,13 @@ class Completion {
   const bool shared_;            // all members receive the same
   std::vector<DeviceId> devices_;
   bool is_local_ = false;        // all members are on this rank
+  bool by_library_ = false;      // the MPI library reduces
+  bool reduces_once_ = false;    // the members of a rank can be served by one reduction
+  std::map<Rank, std::vector<int64_t>> positions_;  // of members by rank, if so
   Status ready_;
   Controls controls_;
-  std::vector<Value> reduced_;   // whole operands, if they are reduced once for all
+  std::vector<Part> shares_;     // what this rank has reduced once, by operand; often none
+  std::vector<Value> reduced_;   // and the results
 };
 
 }  // namespace

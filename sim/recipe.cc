@@ -199,6 +199,17 @@ bool Reduces(const Collective& collective) {
   return collective.opcode == Opcode::kAllReduce || collective.opcode == Opcode::kReduceScatter;
 }
 
+std::optional<Part> ShareOf(const Collective& collective, int64_t operand,
+                            std::span<const int64_t> positions, int64_t size) {
+  if (collective.opcode == Opcode::kAllReduce) return WholeOperand(collective, 0, operand);
+  const int64_t count = static_cast<int64_t>(positions.size());
+  if (positions.back() - positions.front() + 1 != count) return {};
+  const size_t d = Dimension(collective);
+  Part share = Block(collective, 0, operand, d, positions.front(), size);
+  share.sizes[d] *= count;
+  return share;
+}
+
 bool ResultIsShared(const Collective& collective) {
   const Opcode opcode = collective.opcode;
   return opcode == Opcode::kAllReduce || opcode == Opcode::kAllGather ||

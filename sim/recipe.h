@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -42,6 +44,12 @@ size_t FirstControl(const Collective& collective);
 
 // Is it a reduction (all-reduce, reduce-scatter)?
 bool Reduces(const Collective& collective);
+
+// The box of a reduction's operand that holds exactly what the members at `positions` (ascending) of
+// `size` receive of it: the whole operand of an all-reduce, neighbouring blocks of a reduce-scatter.
+// Nothing if it is no single box.
+std::optional<Part> ShareOf(const Collective& collective, int64_t operand,
+                            std::span<const int64_t> positions, int64_t size);
 
 // Do all members of a group receive the same?
 bool ResultIsShared(const Collective& collective);
