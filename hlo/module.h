@@ -34,7 +34,7 @@ struct Instruction {
   std::span<const Attribute> attributes;
   const Literal* literal = nullptr;   // constant
   int64_t parameter_number = -1;      // parameter
-  uint32_t offset = 0;                // of the name in the text; kNoOffset if made by a pass
+  uint32_t offset = 0;                // of the name in the text; from a pass: of what it replaces
 
   static constexpr uint32_t kNoOffset = UINT32_MAX;
 

@@ -128,6 +128,7 @@ class ComputationRun {
 
   Status Replace(InstructionIndex at, RewriteDecision* decision) {
     const Instruction& old = old_.At(index_).At(at);
+    rebuild_.SetOrigin(old.offset);
     HV_ASSIGN(const InstructionIndex now, expander_->Expand(SiteOf(at), &rebuild_));
     Instruction& replacement = rebuild_.At(now);
     if (!SameShape(*old.shape, *replacement.shape)) {
@@ -205,7 +206,7 @@ InstructionIndex Rebuild::Add(Instruction instruction) {
   const std::string_view base =
       instruction.name.empty() ? ToString(instruction.opcode) : instruction.name;
   instruction.name = names_->Make(base, &module_->context->arena);
-  instruction.offset = Instruction::kNoOffset;
+  instruction.offset = origin_;
   instructions_.push_back(instruction);
   return static_cast<InstructionIndex>(instructions_.size() - 1);
 }

@@ -72,6 +72,8 @@ class Rebuild {
   InstructionIndex Mapped(InstructionIndex old) const { return map_[static_cast<size_t>(old)]; }
   void Map(InstructionIndex old, InstructionIndex now) { map_[static_cast<size_t>(old)] = now; }
   Instruction& At(InstructionIndex now) { return instructions_[static_cast<size_t>(now)]; }
+  // The place in the text that new instructions have for diagnostics: that of what they replace.
+  void SetOrigin(uint32_t offset) { origin_ = offset; }
   // Appends `instruction`, whose operands are new indices, under a fresh name made of its own (or
   // of its opcode if it has none).
   InstructionIndex Add(Instruction instruction);
@@ -87,6 +89,7 @@ class Rebuild {
  private:
   Module* module_;
   UniqueNames* names_;
+  uint32_t origin_ = Instruction::kNoOffset;
   std::vector<InstructionIndex> map_;
   std::vector<Instruction> instructions_;
 };

@@ -154,13 +154,16 @@ Result<PassCall> ParseCall(std::string_view text) {
   return call;
 }
 
-// Says of each instruction that a pass made and a diagnostic names where it came from.
+// Says of an instruction that a pass made, and that a diagnostic is about, what it replaced: known
+// by the place it inherited, or else by its name.
 void NoteOrigins(const std::vector<RewriteDecision>& decisions, const Module& old, Error* error) {
   for (Diagnostic& diagnostic : error->diagnostics) {
     for (const RewriteDecision& decision : decisions) {
-      if (!decision.fired || decision.replacement.empty()) continue;
-      if (diagnostic.message.find(decision.replacement) == std::string::npos) continue;
+      if (!decision.fired) continue;
       const SourcePlace place = old.PlaceOf(decision.offset);
+      const bool here = place.line > 0 && place.line == diagnostic.place.line &&
+                        place.column == diagnostic.place.column;
+      if (!here && diagnostic.message.find(decision.replacement) == std::string::npos) continue;
       diagnostic.notes.push_back(fmt::format("{} '{}' ({}:{}:{}) was replaced by '{}'",
                                              decision.opcode, decision.instruction, place.file,
                                              place.line, place.column, decision.replacement));

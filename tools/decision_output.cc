@@ -7,7 +7,6 @@
 namespace hv {
 namespace {
 
-// Instructions that an earlier pass made stand nowhere in the text.
 std::string PlaceText(const Module& module, const RewriteDecision& decision) {
   const SourcePlace place = module.PlaceOf(decision.offset);
   if (place.line == 0) return module.context->file + ":";
@@ -55,7 +54,9 @@ std::string RewriteJson(const Module& original, const PipelineResult& result,
 
 std::string RewriteErrorJson(const std::string& module, const Error& error) {
   const Diagnostic& first = error.diagnostics[0];
-  nlohmann::ordered_json fault = {{"kind", "invalid"}, {"message", error.Message()}};
+  constexpr const char* kKinds[] = {"invalid", "unsupported", "memory"};
+  nlohmann::ordered_json fault = {{"kind", kKinds[static_cast<int>(error.kind)]},
+                                  {"message", error.Message()}};
   if (first.place.line > 0) {
     fault["file"] = first.place.file;
     fault["line"] = first.place.line;

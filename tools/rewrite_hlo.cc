@@ -1,6 +1,7 @@
 // rewrite_hlo: applies passes to an HLO module, prints the result, says of every candidate why it
 // did or did not match. Exit codes: 0, or 2 for a bad command line, bad HLO or a pass that broke
 // the module.
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -120,4 +121,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace hv
 
-int main(int argc, char** argv) { return hv::Main(argc, argv); }
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error with a message
+  return hv::Main(argc, argv);
+}
