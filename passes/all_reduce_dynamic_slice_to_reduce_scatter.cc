@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "eval/control.h"
 #include "eval/domain.h"
 #include "passes/combined_all_reduce.h"
 #include "passes/registry.h"
@@ -63,8 +64,7 @@ bool AllReduceDynamicSliceToReduceScatter::IsOwnShard(int64_t start, int64_t pos
 AllReduceDynamicSliceToReduceScatter::ComputationFacts&
 AllReduceDynamicSliceToReduceScatter::FactsOf(const Site& site) {
   ComputationFacts& facts = facts_[site.computation_index];
-  if (facts.control == nullptr) {
-    facts.control = std::make_unique<ControlEvaluator>(site.module, site.computation_index);
+  if (facts.users.empty()) {
     facts.users = Users(site.computation());
     facts.under_control = UnderControl(site.computation());
   }
@@ -109,19 +109,20 @@ AllReduceDynamicSliceToReduceScatter::Reason AllReduceDynamicSliceToReduceScatte
       !(HasDefaultLayout(*operand.shape) && HasDefaultLayout(*site.instruction().shape))) {
     return "The all-reduce constrains its layout.";
   }
-  return CheckStarts(site, *source, *OneCutDimension(site.computation(), site.instruction()),
-                     facts);
+  return CheckStarts(site, *source, *OneCutDimension(site.computation(), site.instruction()));
 }
 
 AllReduceDynamicSliceToReduceScatter::Reason AllReduceDynamicSliceToReduceScatter::CheckStarts(
-    const Site& site, const ShardSource& source, const ShardSlice& cut, ComputationFacts& facts) {
+    const Site& site, const ShardSource& source, const ShardSlice& cut) {
   const int64_t devices = counts_.replicas * counts_.partitions;
   const int64_t full = site.Operand(0).shape->dims[static_cast<size_t>(cut.dimension)];
   const std::vector<Position> positions = Positions(GroupsOf(site.At(source.all_reduce)), devices);
   const Instruction* scalar = StartOperand(site.computation(), site.instruction(), cut.dimension);
   const InstructionIndex start =
       site.OperandIndex(scalar != nullptr ? static_cast<size_t>(cut.dimension) + 1 : size_t{1});
+  std::optional<ControlEvaluator> control;  // anew now and then: it remembers every device
   for (int64_t d = 0; d < devices; ++d) {
+    if (d % 4096 == 0) control.emplace(site.module, site.computation_index);
     const Position& at = positions[static_cast<size_t>(d)];
     if (at.width == 0) return fmt::format("Device {} is in no replica group.", d);
     if (at.width != positions[0].width) return "Replica groups differ in size.";
@@ -131,7 +132,7 @@ AllReduceDynamicSliceToReduceScatter::Reason AllReduceDynamicSliceToReduceScatte
     }
     const ReplicaId replica(d / counts_.partitions);
     const PartitionId partition(d % counts_.partitions);
-    const ControlValue& value = facts.control->Evaluate(start, replica, partition);
+    const ControlValue& value = control->Evaluate(start, replica, partition);
     if (value.value.empty()) {
       return fmt::format("Start index depends on data ({}).", value.depends_on);
     }

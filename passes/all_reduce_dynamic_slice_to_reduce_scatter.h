@@ -6,11 +6,9 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <set>
 #include <tuple>
 
-#include "eval/control.h"
 #include "hlo/groups.h"
 #include "hlo/validator.h"
 #include "passes/op_expander.h"
@@ -43,7 +41,6 @@ class AllReduceDynamicSliceToReduceScatter : public OpExpander {
  private:
   using Reason = std::optional<std::string>;
   struct ComputationFacts {
-    std::unique_ptr<ControlEvaluator> control;
     std::vector<std::vector<InstructionIndex>> users;
     std::vector<bool> under_control;
     std::map<InstructionIndex, Reason> own_shard;  // by dynamic-slice
@@ -53,8 +50,7 @@ class AllReduceDynamicSliceToReduceScatter : public OpExpander {
   // Ignoring other users of the all-reduce: does the slice take the device's own shard?
   Reason WhyNotOwnShard(const Site& site);
   Reason ComputeOwnShard(const Site& site, ComputationFacts& facts);
-  Reason CheckStarts(const Site& site, const ShardSource& source, const ShardSlice& cut,
-                     ComputationFacts& facts);
+  Reason CheckStarts(const Site& site, const ShardSource& source, const ShardSlice& cut);
   // A reader of value `at` that is no matching slice: its name, or nothing.
   std::optional<std::string> OtherReader(const Site& site, InstructionIndex at);
   std::optional<std::string> OtherReaderOf(const Site& site, const ShardSource& source);

@@ -46,7 +46,7 @@ TEST(SingleGroup, FiresOnPartitionIdTimesSliceSize) {
       PrintInstruction(result.module, result.module.Entry(), result.module.Entry().root),
       "%reduce-scatter = f32[2,3]{1,0} reduce-scatter(%x), channel_id=4, "
       "replica_groups={{0,1,2,3}}, use_global_device_ids=true, dimensions={0}, to_apply=%add");
-  EXPECT_EQ(scatter.opcode, Opcode::kReduceScatter);
+  EXPECT_EQ(scatter.offset, result.decisions.back().offset) << "it has the slice's place";
   EXPECT_EQ(result.module.Entry().instructions.size(), 2u)
       << "all-reduce and offset chain are dead";
   ExpectReadsBack(result);
