@@ -35,6 +35,8 @@ bool CheckStructure(const Module& module, Findings* findings);
 // validator_devices.cc: ids, groups and pairs against the mesh, and sizes that follow from groups.
 void CheckDevices(const Computation& computation, const Instruction& instruction,
                   DeviceCounts counts, Findings* findings);
+// validator_sharding.cc: the sharding fits the shape.
+void CheckSharding(const Instruction& instruction, Findings* findings);
 // validator_async.cc: starts, updates and dones belong together.
 void CheckAsynchronous(const Module& module, const Computation& computation, Findings* findings);
 void CheckAsyncCallers(const Module& module, Findings* findings);

@@ -110,6 +110,7 @@ Status Validate(const Module& module, DeviceCounts counts) {
           CheckInstruction({module, computation, instruction, module.context->shapes});
       findings.Add(status);
       CheckReplication(instruction, &findings);
+      CheckSharding(instruction, &findings);
       if (status && IsCollective(instruction.opcode)) {
         CheckDevices(computation, instruction, counts, &findings);
       }

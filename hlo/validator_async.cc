@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "hlo/findings.h"
-#include "hlo/op.h"
+#include "hlo/rules.h"
 
 namespace hv {
 namespace {
@@ -81,6 +81,31 @@ void CheckDone(const Computation& computation, const Instruction& done, Findings
   findings->Add(done, "async-start",
                 fmt::format("its operand {} is no start of its kind, but {}", operand.name,
                             ToString(operand.opcode)));
+}
+
+// The operands of a start and its updates, in order, are the arguments of the wrapped computation.
+void CheckArguments(const Module& module, const Computation& computation, const Instruction& done,
+                    Findings* findings) {
+  std::vector<InstructionIndex> arguments;
+  const Instruction* link = &computation.At(done.operands[0]);
+  while (link->opcode == Opcode::kAsyncUpdate) {
+    arguments.insert(arguments.begin(), link->operands.begin() + 1, link->operands.end());
+    link = &computation.At(link->operands[0]);
+  }
+  if (link->opcode != Opcode::kAsyncStart) return;
+  const Computation& body = module.At(link->Computation(Attr::kCalls));
+  // What the start binds is checked there.
+  if (arguments.empty() && link->operands.size() == body.parameters.size()) return;
+  arguments.insert(arguments.begin(), link->operands.begin(), link->operands.end());
+  bool fits = arguments.size() == body.parameters.size();
+  for (size_t i = 0; fits && i < arguments.size(); ++i) {
+    fits = Compatible(*computation.At(arguments[i]).shape, *body.At(body.parameters[i]).shape,
+                      FloatWidth::kExact);
+  }
+  if (fits) return;
+  findings->Add(done, "async-arguments",
+                fmt::format("{} arguments of its start and updates do not fit {}",
+                            arguments.size(), body.name));
 }
 
 // With a channel, a transfer has one user: its done, or a tuple that carries it through a loop.
@@ -187,6 +212,7 @@ void CheckAsynchronous(const Module& module, const Computation& computation,
     if (IsDone(opcode) || opcode == Opcode::kAsyncUpdate) {
       CheckDone(computation, instruction, findings);
     }
+    if (opcode == Opcode::kAsyncDone) CheckArguments(module, computation, instruction, findings);
     if (opcode == Opcode::kSendDone || opcode == Opcode::kRecvDone) {
       CheckTransferDone(computation, instruction, findings);
     }

@@ -150,7 +150,7 @@ constexpr RuleCase kAsyncRules[] = {
      "ROOT r = f32[4] negate(s)"},
     {"async-start", "x = f32[4] parameter(0)  ROOT @r = f32[4] all-reduce-done(x)"},
     {"async-operand",
-     "x = f32[4] parameter(0)  s = ((f32[4]), f32[4]) async-start(x), calls=once  "
+     "x = f32[4] parameter(0)  s = ((f32[4]), f32[4]) async-start(x), calls=late  "
      "@u = ((f32[4]), f32[4]) async-update(s, s)  ROOT d = f32[4] async-done(u)"},
     {"async-shared",
      "x = f32[4] parameter(0)  s = ((f32[4]), f32[4]) async-start(x), calls=once  "
@@ -159,6 +159,12 @@ constexpr RuleCase kAsyncRules[] = {
     {"async-body",
      "x = f32[4] parameter(0)  s = ((f32[4]), f32[4]) async-start(x), @calls=twice  "
      "ROOT d = f32[4] async-done(s)"},
+    {"async-arguments",
+     "x = f32[4] parameter(0)  s = ((), f32[4]) async-start(), calls=once  "
+     "ROOT @d = f32[4] async-done(s)"},
+    {"async-arguments",
+     "x = f32[3] parameter(0)  s = ((), f32[4]) async-start(), calls=once  "
+     "u = ((f32[3]), f32[4]) async-update(s, x)  ROOT @d = f32[4] async-done(u)"},
     {"execution-thread",
      "x = f32[4] parameter(0)  s = ((f32[4]), f32[4]) async-start(x), "
      "@async_execution_thread=\"other\", calls=side  ROOT d = f32[4] async-done(s)"},
@@ -185,6 +191,14 @@ constexpr RuleCase kAsyncRules[] = {
 };
 
 constexpr RuleCase kModuleRules[] = {
+    {"sharding-rank",
+     "x = f32[4,2] parameter(0), @sharding={devices=[2]<=[2]}  ROOT r = f32[4,2] negate(x)"},
+    {"sharding-rank",
+     "x = (f32[], f32[4]) parameter(0), @sharding={{replicated}, {devices=[2,1,2]<=[4] "
+     "last_tile_dim_replicate}}  ROOT r = f32[4] get-tuple-element(x), index=1"},
+    {"sharding-count",
+     "x = (f32[], f32[4]) parameter(0), @sharding={{replicated}}  "
+     "ROOT r = f32[4] get-tuple-element(x), index=1"},
     {"constrain-layout",
      "x = f32[4] parameter(0)  a = f32[4] all-reduce(x), to_apply=add  "
      "ROOT b = f32[4] all-reduce(a), @constrain_layout=true, to_apply=add"},
@@ -219,6 +233,22 @@ TEST(ValidateTest, ReportsAtMostTwentyMistakes) {
   const Status status = ValidateText(text + "}\n");
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().diagnostics.size(), static_cast<size_t>(kMaxDiagnostics));
+}
+
+TEST(ValidateTest, UpdatesMayBindLateOperands) {
+  EXPECT_TRUE(ValidateText(
+      "HloModule m\nonce { a = f32[4] parameter(0)  ROOT b = f32[4] negate(a) }\nENTRY main {\n"
+      "  x = f32[4] parameter(0)\n  s = ((), f32[4]) async-start(), calls=once\n"
+      "  u = ((f32[4]), f32[4]) async-update(s, x)\n  ROOT d = f32[4] async-done(u)\n}\n"));
+}
+
+TEST(ValidateTest, ShardingsThatFit) {
+  EXPECT_TRUE(ValidateText(
+      "HloModule m\nENTRY main {\n"
+      "  x = (f32[4,2], (f32[2], s32[])) parameter(0), sharding={{devices=[2,1,2,2]<=[8] "
+      "last_tile_dims={manual, replicated}}, {devices=[2,4]<=[8] last_tile_dim_replicate}, "
+      "{maximal device=1}}\n"
+      "  ROOT y = f32[4,2] get-tuple-element(x), index=0, sharding={manual}\n}\n"));
 }
 
 TEST(ValidateTest, FloatWidthsMayDifferInArithmetic) {

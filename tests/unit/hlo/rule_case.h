@@ -26,6 +26,7 @@ less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a
 same { ROOT a = f32[4] parameter(0) }
 once { a = f32[4] parameter(0)  ROOT b = f32[4] negate(a) }
 twice { a = f32[4] parameter(0)  b = f32[4] add(a, a)  ROOT c = f32[4] add(b, b) }
+late { a = f32[4] parameter(0)  s = ((f32[4]), f32[4]) parameter(1)  ROOT b = f32[4] negate(a) }
 side { a = f32[4] parameter(0)  ROOT b = f32[4] negate(a) }, execution_thread="side"
 yes { a = f32[4] parameter(0)  ROOT r = pred[] constant(true) }
 pair { a = f32[2] parameter(0)  c = f32[] parameter(1)  ROOT r = (f32[2], f32[]) tuple(a, c) }
