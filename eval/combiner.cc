@@ -15,18 +15,33 @@ namespace {
 
 class OpCombiner : public Combiner {
  public:
-  OpCombiner(ScalarOp op, bool order_free) : op_(op), order_free_(order_free) {}
+  OpCombiner(ScalarOp op, ScalarFn fn, ElementType type) : op_(op), width_(BitWidth(type)),
+        in_any_order_(IsInteger(type) || IsPred(type)) {
+    if (!IsNarrowFloat(type)) fold_ = FindFoldKernel(fn, ComputeTypeOf(type));
+  }
   Status Combine(std::span<std::byte* const> accumulators,
                  std::span<const std::byte* const> values, size_t count) override {
     const std::byte* in[2] = {accumulators[0], values[0]};
     op_.Run(in, accumulators[0], count);
     return {};
   }
-  bool IsOrderFree() const override { return order_free_; }
+  bool FoldRun(std::byte* accumulator, const std::byte* values, size_t count) override {
+    if (fold_ == nullptr) return false;
+    SpanArgs a;
+    a.in[0] = values;
+    a.out = accumulator;
+    a.count = count;
+    a.width = width_;
+    fold_(a);
+    return true;
+  }
+  bool PrefersRuns() const override { return fold_ != nullptr && in_any_order_; }
 
  private:
   ScalarOp op_;
-  bool order_free_;
+  SpanKernel fold_ = nullptr;
+  int width_;
+  bool in_any_order_;  // vectorises along a run
 };
 
 class CopyCombiner : public Combiner {
@@ -94,7 +109,7 @@ Result<std::unique_ptr<Combiner>> MakeNativeCombiner(const Module& module,
                         ? std::nullopt
                         : ScalarOp::Make(reducer.fn, type);
     if (op) {
-      made = std::make_unique<OpCombiner>(*op, !IsFloat(type) && !IsComplex(type));
+      made = std::make_unique<OpCombiner>(*op, reducer.fn, type);
     } else if (ReturnsParameter(module, computation,
                                 order == ReducerOrder::kAccumulatorFirst ? 1 : 0)) {
       made = std::make_unique<CopyCombiner>(HostBytes(type));

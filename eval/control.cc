@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "eval/branches.h"
 #include "eval/domain.h"
 #include "hlo/op.h"
 
@@ -141,13 +142,8 @@ class Frame {
 
   Partial Conditional(const Instruction& instruction, const std::vector<Partial>& operands) {
     if (!operands[0].IsKnown()) return operands[0];
-    const std::vector<ComputationIndex> branches = CalledComputations(instruction);
-    const Value& selector = operands[0].leaf.value;
-    int64_t branch = IntegersOf(selector)[0];
-    if (IsPred(selector.shape()->type)) branch = branch != 0 ? 0 : 1;
-    const auto last = static_cast<int64_t>(branches.size()) - 1;
-    if (branch < 0 || branch > last) branch = last;
-    const auto k = static_cast<size_t>(branch);
+    const std::vector<ComputationIndex> branches = BranchesOf(instruction);
+    const size_t k = SelectedBranch(operands[0].leaf.value, branches.size());
     return Call(branches[k], {operands[k + 1]});
   }
 

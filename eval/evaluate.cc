@@ -6,10 +6,14 @@
 #include <utility>
 
 #include "base/check.h"
+#include "eval/convert.h"
 #include "eval/domain.h"
+#include "eval/move.h"
 #include "eval/native_kernels.h"
 #include "eval/scalar_op.h"
+#include "eval/scan.h"
 #include "hlo/view.h"
+#include "hlo/view_ops.h"
 
 namespace hv {
 namespace {
@@ -70,7 +74,39 @@ Result<std::vector<int64_t>> ControlStarts(const Domain& domain, const KernelCal
   return all;
 }
 
+// The elements of `shape` in the order in which its layout stores them, or (inverse) back.
+Piece PhysicalOrder(const Shape& shape, bool inverse) {
+  const std::vector<int64_t> strides = RowMajorStrides(shape.dims);
+  Piece piece;
+  int64_t packed = 1;
+  for (int64_t k = 0; k < shape.rank(); ++k) {
+    const auto d = shape.minor_to_major.empty()
+                       ? static_cast<size_t>(shape.rank() - 1 - k)
+                       : static_cast<size_t>(shape.minor_to_major[static_cast<size_t>(k)]);
+    piece.digits.push_back({shape.dims[d], inverse ? packed : strides[d],
+                            inverse ? strides[d] : packed});
+    packed *= shape.dims[d];
+  }
+  Normalize(&piece);
+  return piece;
+}
+
+// bitcast whose layouts or widths do not factor into a piece: through the bytes in memory.
+Result<Value> PhysicalBitcast(const KernelCall& call, const Value& operand) {
+  const Shape& from = *operand.shape();
+  const bool same_bytes = from.element_count * HostBytes(from.type) ==
+                          call.shape->element_count * HostBytes(call.shape->type);
+  if (!operand.IsNative() || !same_bytes) return NotImplemented(call, "between these shapes");
+  const Value stored = MovePieces(operand.shape(), {PhysicalOrder(from, false)}, {operand});
+  const Value cast = BitcastConvertValue(stored, call.shape);
+  return MovePieces(call.shape, {PhysicalOrder(*call.shape, true)}, {cast});
+}
+
 Result<Value> View(Domain& domain, const KernelCall& call, std::vector<Value> operands) {
+  if (call.instruction.opcode == Opcode::kBitcast &&
+      !BitcastFactors(*operands[0].shape(), *call.shape)) {
+    return PhysicalBitcast(call, operands[0]);
+  }
   std::vector<int64_t> starts;
   const bool slice = call.instruction.opcode == Opcode::kDynamicSlice;
   if (slice || call.instruction.opcode == Opcode::kDynamicUpdateSlice) {
@@ -151,6 +187,9 @@ Result<Value> EvaluateInstruction(Domain& domain, const KernelCall& call,
     case KernelKind::kOpaque: return domain.Opaque(call, std::move(operands));
     case KernelKind::kRegion:
       if (call.instruction.opcode == Opcode::kMap) return domain.Map(call, std::move(operands));
+      if (call.instruction.opcode == Opcode::kScan) {
+        return EvaluateScan(domain, call, std::move(operands), replica, partition);
+      }
       break;
     default: break;
   }

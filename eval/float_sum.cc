@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kChunk = 512;
 constexpr int64_t kSideBySide = 64;  // results whose terms lie apart
-constexpr int64_t kContiguous = 1024;
+constexpr int64_t kContiguous = 4096;
 
 // The running sum continued over `count` contiguous terms.
 template <class T>

@@ -27,10 +27,8 @@ struct Dimensions {
 IndexPlan Plan(const Dimensions& d, const Shape& operand, const Shape& indices,
                const Shape& window_side) {
   IndexPlan plan;
-  plan.operand_dims.assign(operand.dims.begin(), operand.dims.end());
-  plan.operand_strides = RowMajorStrides(operand.dims);
-  plan.window_sizes.assign(operand.dims.size(), 1);
-  plan.component_dims.assign(d.start_map.begin(), d.start_map.end());
+  const std::vector<int64_t> operand_strides = RowMajorStrides(operand.dims);
+  std::vector<int64_t> window_sizes(operand.dims.size(), 1);
   const std::vector<int64_t> side_strides = RowMajorStrides(window_side.dims);
   const std::vector<int64_t> index_strides = RowMajorStrides(indices.dims);
   const auto vector_dim = static_cast<size_t>(d.vector_dim);
@@ -41,11 +39,15 @@ IndexPlan Plan(const Dimensions& d, const Shape& operand, const Shape& indices,
     const auto dim = static_cast<int64_t>(o);
     if (Contains(d.collapsed, dim) || Contains(d.operand_batch, dim)) continue;
     const auto side = static_cast<size_t>(d.window[next_window++]);
-    plan.window_sizes[o] = window_side.dims[side];
+    window_sizes[o] = window_side.dims[side];
     plan.window.digits.push_back(
-        {window_side.dims[side], plan.operand_strides[o], side_strides[side]});
+        {window_side.dims[side], operand_strides[o], side_strides[side]});
   }
   Normalize(&plan.window);
+  for (const int64_t dim : d.start_map) {
+    const auto o = static_cast<size_t>(dim);
+    plan.components.push_back({operand.dims[o] - window_sizes[o], operand_strides[o]});
+  }
 
   size_t index_dim = 0;
   for (size_t side = 0; side < window_side.dims.size(); ++side) {
@@ -54,9 +56,9 @@ IndexPlan Plan(const Dimensions& d, const Shape& operand, const Shape& indices,
     const auto batching =
         std::find(d.indices_batch.begin(), d.indices_batch.end(), static_cast<int64_t>(index_dim));
     if (batching != d.indices_batch.end()) {
-      plan.batch_starts.push_back(
-          {plan.batch.size(),
-           d.operand_batch[static_cast<size_t>(batching - d.indices_batch.begin())]});
+      const auto k = static_cast<size_t>(batching - d.indices_batch.begin());
+      const auto o = static_cast<size_t>(d.operand_batch[k]);
+      plan.batch_starts.push_back({plan.batch.size(), operand_strides[o]});
     }
     plan.batch.push_back({window_side.dims[side], index_strides[index_dim], side_strides[side]});
     ++index_dim;
@@ -64,18 +66,21 @@ IndexPlan Plan(const Dimensions& d, const Shape& operand, const Shape& indices,
   return plan;
 }
 
-// Starts of the window at the odometer's position, per operand dimension.
-void StartsAt(const IndexPlan& plan, const Odometer& batch, std::span<const int64_t> indices,
-              std::vector<int64_t>* starts) {
-  std::fill(starts->begin(), starts->end(), 0);
-  int64_t at = batch.in();
-  for (const int64_t dim : plan.component_dims) {
-    (*starts)[static_cast<size_t>(dim)] = indices[static_cast<size_t>(at)];
+// Operand offset of the window at the odometer's position, each start clamped; *inside: was that
+// needed nowhere?
+int64_t WindowBase(const IndexPlan& plan, const Odometer& batch, std::span<const int64_t> indices,
+                   bool* inside) {
+  int64_t base = 0, at = batch.in();
+  *inside = true;
+  for (const IndexPlan::Start& component : plan.components) {
+    const int64_t start = indices[static_cast<size_t>(at)];
+    const int64_t clamped = std::clamp(start, int64_t{0}, component.last);
+    *inside &= clamped == start;
+    base += clamped * component.stride;
     at += plan.component_stride;
   }
-  for (const IndexPlan::BatchStart& b : plan.batch_starts) {
-    (*starts)[static_cast<size_t>(b.operand_dim)] = batch.digit(b.digit);
-  }
+  for (const IndexPlan::BatchStart& b : plan.batch_starts) base += batch.digit(b.digit) * b.stride;
+  return base;
 }
 
 bool IsEmpty(std::span<const Digit> digits) { return Odometer::Count(digits) == 0; }
@@ -139,14 +144,9 @@ Value GatherWith(const IndexPlan& plan, const Value& operand, std::span<const in
   const size_t run_bytes = static_cast<size_t>(Odometer::Count(plan.window.digits)) * width;
   Piece piece = plan.window;
   Odometer batch(plan.batch);
-  std::vector<int64_t> starts(plan.operand_dims.size());
+  bool inside = true;
   do {
-    StartsAt(plan, batch, indices, &starts);
-    piece.in_base = 0;
-    for (size_t d = 0; d < starts.size(); ++d) {
-      const int64_t last = plan.operand_dims[d] - plan.window_sizes[d];
-      piece.in_base += std::clamp(starts[d], int64_t{0}, last) * plan.operand_strides[d];
-    }
+    piece.in_base = WindowBase(plan, batch, indices, &inside);
     piece.out_base = batch.out();
     if (one_run) {
       std::memcpy(out + static_cast<size_t>(piece.out_base) * width,
@@ -167,17 +167,10 @@ Status ScatterWith(const IndexPlan& plan, std::span<Value> operands,
   for (Value& o : operands) results.push_back(o.MutableBytes().data());
   std::vector<std::byte*> accumulators(operands.size());
   std::vector<const std::byte*> values(operands.size());
-  std::vector<int64_t> starts(plan.operand_dims.size());
   Odometer batch(plan.batch);
+  bool inside = true;
   do {
-    StartsAt(plan, batch, indices, &starts);
-    int64_t base = 0;
-    bool inside = true;
-    for (size_t d = 0; d < starts.size(); ++d) {
-      inside = inside && starts[d] >= 0 &&
-               starts[d] <= plan.operand_dims[d] - plan.window_sizes[d];
-      base += inside ? starts[d] * plan.operand_strides[d] : 0;
-    }
+    const int64_t base = WindowBase(plan, batch, indices, &inside);
     if (!inside) continue;
     for (const Stretches::Offsets& s : stretches.offsets) {
       for (size_t k = 0; k < operands.size(); ++k) {

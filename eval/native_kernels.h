@@ -10,6 +10,7 @@
 namespace hv {
 
 Result<Value> NativeScalar(const KernelCall& call, std::vector<Value> operands);
+Result<Value> NativeStochasticConvert(const KernelCall& call, const std::vector<Value>& operands);
 Result<Value> NativeReduce(const KernelCall& call, std::vector<Value> operands);
 Result<Value> NativeFold(const Module& module, ComputationIndex reducer, std::vector<Value> values,
                          bool accumulate_wide);

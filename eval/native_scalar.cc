@@ -52,6 +52,7 @@ Result<Value> NativeScalar(const KernelCall& call, std::vector<Value> operands) 
     return operands[operands[0].As<uint8_t>()[0] != 0 ? 1 : 2].WithShape(call.shape);
   }
   if (fn == ScalarFn::kBitcastConvert) return BitcastConvertValue(operands[0], call.shape);
+  if (fn == ScalarFn::kStochasticConvert) return NativeStochasticConvert(call, operands);
   HV_RETURN_IF_ERROR(UnifyFloats(call, fn, &operands));
   if (fn == ScalarFn::kClamp) {
     for (const size_t bound : {size_t{0}, size_t{2}}) {

@@ -1,5 +1,5 @@
 // Reduces blocks of results side by side, one term of each at a time, so that a reducer runs on spans;
-// where the order is free and the terms of a result are contiguous, it runs along them instead.
+// where the terms of a result are contiguous it may fold along them instead.
 #include "eval/reduce.h"
 
 #include <algorithm>
@@ -52,8 +52,10 @@ class Reduction {
   }
 
   Status Run() {
-    const bool runs_along = combiner_.IsOrderFree() && inputs_.size() == 1 && TermRun() >= 64;
-    return runs_along ? AlongTerms() : AcrossResults();
+    const bool along = inputs_.size() == 1 && TermRun() >= 64 &&
+                       (combiner_.PrefersRuns() || g_.results < 8);
+    if (along && AlongTerms()) return {};
+    return AcrossResults();
   }
 
  private:
@@ -111,7 +113,8 @@ class Reduction {
     return {};
   }
 
-  Status AlongTerms() {
+  // False, with nothing done, if the combiner cannot fold runs.
+  bool AlongTerms() {
     const std::span<const Digit> outer(g_.reduced.data(), g_.reduced.size() - 1);
     const int64_t stretches = Odometer::Count(outer);
     Odometer kept(g_.kept);
@@ -120,34 +123,11 @@ class Reduction {
       Odometer stretch(outer);
       for (int64_t s = 0; s < stretches; ++s, stretch.Next()) {
         const auto at = static_cast<size_t>(kept.in() + stretch.in());
-        HV_RETURN_IF_ERROR(Stretch(In(0) + at * Width(0), TermRun(), result));
+        const auto terms = static_cast<size_t>(TermRun());
+        if (!combiner_.FoldRun(result, In(0) + at * Width(0), terms)) return false;
       }
     }
-    return {};
-  }
-
-  // Folds `count` contiguous terms into *result: lanes first, then the lanes by halves.
-  Status Stretch(const std::byte* terms, int64_t count, std::byte* result) {
-    constexpr int64_t kLanes = 1024;
-    const size_t width = Width(0);
-    int64_t lanes = std::min(kLanes, count);
-    scratch_[0].resize(static_cast<size_t>(kLanes) * width);
-    std::byte* accumulators[1] = {scratch_[0].data()};
-    std::memcpy(accumulators[0], terms, static_cast<size_t>(lanes) * width);
-    for (int64_t at = lanes; at < count; at += lanes) {
-      const std::byte* values[1] = {terms + static_cast<size_t>(at) * width};
-      const auto now = static_cast<size_t>(std::min(lanes, count - at));
-      HV_RETURN_IF_ERROR(combiner_.Combine(accumulators, values, now));
-    }
-    while (lanes > 1) {
-      const int64_t half = lanes / 2;
-      const std::byte* values[1] = {accumulators[0] + static_cast<size_t>(lanes - half) * width};
-      HV_RETURN_IF_ERROR(combiner_.Combine(accumulators, values, static_cast<size_t>(half)));
-      lanes -= half;
-    }
-    std::byte* into[1] = {result};
-    const std::byte* all[1] = {accumulators[0]};
-    return combiner_.Combine(into, all, 1);
+    return true;
   }
 
   const ReduceGeometry& g_;

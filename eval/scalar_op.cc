@@ -72,7 +72,17 @@ std::optional<ScalarOp> ScalarOp::Make(ScalarFn fn, ElementType type) {
   op.arguments_.width = BitWidth(type);
   op.kernel_ = FindSpanKernel(fn, ComputeTypeOf(type));
   if (op.kernel_ == nullptr) return std::nullopt;
+  op.UseHalfKernel(fn);
   return op;
+}
+
+void ScalarOp::UseHalfKernel(ScalarFn fn) {
+  const SpanKernel fused = FindHalfKernel(fn, result_type_);
+  if (fused == nullptr || operand_types_[0] != result_type_ || operand_types_[1] != result_type_) {
+    return;
+  }
+  kernel_ = fused;
+  staged_ = false;
 }
 
 Result<ScalarOp> ScalarOp::Make(const Instruction& instruction, ElementType result,
@@ -129,6 +139,7 @@ Result<ScalarOp> ScalarOp::Make(const Instruction& instruction, ElementType resu
   if (op.kernel_ == nullptr) return NotDefined(instruction, operands);
   op.staged_ = op.after_ != Stage::kAsIs ||
                std::any_of(op.before_, op.before_ + 3, [](Stage s) { return s != Stage::kAsIs; });
+  op.UseHalfKernel(fn);
   return op;
 }
 

@@ -35,6 +35,8 @@ class ScalarOp {
     kNarrow,         // f32 -> narrow float after the loop
     kNarrowDoubles,  // f64 -> narrow float after the loop
   };
+  // Replaces the staged loop by one over bf16 or f16 as stored, if there is one.
+  void UseHalfKernel(ScalarFn fn);
   void RunBlock(std::span<const std::byte* const> in, std::byte* out, size_t count) const;
   static Stage WideningOf(ElementType type) {
     return IsNarrowFloat(type) ? Stage::kWiden : Stage::kAsIs;

@@ -4,27 +4,14 @@
 #include <cmath>
 #include <limits>
 
-#include "eval/span_loops.h"
+#include "eval/span_float.h"
 
 namespace hv::span {
 namespace {
 
-struct Add { template <class T> static T Apply(T x, T y) { return x + y; } };
-struct Subtract { template <class T> static T Apply(T x, T y) { return x - y; } };
-struct Multiply { template <class T> static T Apply(T x, T y) { return x * y; } };
-struct Divide { template <class T> static T Apply(T x, T y) { return x / y; } };
 struct Remainder { template <class T> static T Apply(T x, T y) { return std::fmod(x, y); } };
 struct Atan2 { template <class T> static T Apply(T y, T x) { return std::atan2(y, x); } };
 
-// The first NaN wins; on a tie (-0 and +0 among them) the left operand.
-struct Maximum {
-  template <class T>
-  static T Apply(T x, T y) { return x < y || (y != y && x == x) ? y : x; }
-};
-struct Minimum {
-  template <class T>
-  static T Apply(T x, T y) { return y < x || (y != y && x == x) ? y : x; }
-};
 struct Clamp {
   template <class T>
   static T Apply(T low, T x, T high) {
@@ -186,6 +173,17 @@ SpanKernel Find(ScalarFn fn) {
 }
 
 }  // namespace
+
+SpanKernel FindFloatFold(ScalarFn fn, ComputeType type) {
+  const bool single = type == ComputeType::kF32;
+  switch (fn) {
+    case ScalarFn::kAdd: return single ? Fold<Add, float> : Fold<Add, double>;
+    case ScalarFn::kMultiply: return single ? Fold<Multiply, float> : Fold<Multiply, double>;
+    case ScalarFn::kMaximum: return single ? Fold<Maximum, float> : Fold<Maximum, double>;
+    case ScalarFn::kMinimum: return single ? Fold<Minimum, float> : Fold<Minimum, double>;
+    default: return nullptr;
+  }
+}
 
 SpanKernel FindFloat(ScalarFn fn, ComputeType type) {
   return type == ComputeType::kF32 ? Find<float>(fn) : Find<double>(fn);

@@ -177,4 +177,19 @@ SpanKernel FindInteger(ScalarFn fn) {
   }
 }
 
+// The loops that fold, for one integer type: sub-byte sums may run in 8 bits and wrap at the end.
+template <class T>
+SpanKernel FindIntegerFold(ScalarFn fn) {
+  switch (fn) {
+    case ScalarFn::kAdd: return IntFold<IntAdd, T>;
+    case ScalarFn::kMultiply: return IntFold<IntMultiply, T>;
+    case ScalarFn::kMaximum: return IntFold<IntMaximum, T>;
+    case ScalarFn::kMinimum: return IntFold<IntMinimum, T>;
+    case ScalarFn::kAnd: return IntFold<IntAnd, T>;
+    case ScalarFn::kOr: return IntFold<IntOr, T>;
+    case ScalarFn::kXor: return IntFold<IntXor, T>;
+    default: return nullptr;
+  }
+}
+
 }  // namespace hv::span

@@ -67,6 +67,18 @@ SpanKernel FindSpanKernel(ScalarFn fn, ComputeType type) {
   return span::FindComplex(fn, type);
 }
 
+SpanKernel FindFoldKernel(ScalarFn fn, ComputeType type) {
+  if (type == ComputeType::kPred) {
+    // On 0 and 1 addition is OR and multiplication AND.
+    const bool any = fn == ScalarFn::kAdd || fn == ScalarFn::kMaximum || fn == ScalarFn::kOr;
+    if (fn == ScalarFn::kXor) return span::FindUnsignedFold(fn, ComputeType::kU8);
+    return span::FindUnsignedFold(any ? ScalarFn::kOr : ScalarFn::kAnd, ComputeType::kU8);
+  }
+  if (type <= ComputeType::kS64) return span::FindSignedFold(fn, type);
+  if (type <= ComputeType::kU64) return span::FindUnsignedFold(fn, type);
+  return type <= ComputeType::kF64 ? span::FindFloatFold(fn, type) : nullptr;
+}
+
 SpanKernel FindCompareKernel(Direction direction, ComputeType type) {
   switch (type) {
     case ComputeType::kPred:

@@ -41,11 +41,19 @@ Direction DirectionOf(std::string_view word);
 SpanKernel FindSpanKernel(ScalarFn fn, ComputeType type);
 SpanKernel FindCompareKernel(Direction direction, ComputeType type);
 SpanKernel FindConvertKernel(ComputeType from, ComputeType to);
+// The loop for `fn` on bf16 or f16 as stored, operands and result; null where there is none.
+SpanKernel FindHalfKernel(ScalarFn fn, ElementType type);
+// *out = ((*out fn in[0][0]) fn in[0][1]) .. over `count` elements, in that order, for the associative
+// and commutative functions; null for others.
+SpanKernel FindFoldKernel(ScalarFn fn, ComputeType type);
 // in[0] is the pred, in[1] and in[2] elements of `element_bytes` (1, 2, 4, 8, 16).
 SpanKernel FindSelectKernel(int element_bytes);
 
-// The tables of one type family each; FindSpanKernel and FindCompareKernel choose among them.
+// The tables of one type family each; the functions above choose among them.
 namespace span {
+SpanKernel FindSignedFold(ScalarFn fn, ComputeType type);
+SpanKernel FindUnsignedFold(ScalarFn fn, ComputeType type);
+SpanKernel FindFloatFold(ScalarFn fn, ComputeType type);
 SpanKernel FindPred(ScalarFn fn);
 SpanKernel FindSigned(ScalarFn fn, ComputeType type);
 SpanKernel FindUnsigned(ScalarFn fn, ComputeType type);

@@ -89,6 +89,25 @@ void IntBinary(const SpanArgs& a) {
   }
 }
 
+// Folds in order into one accumulator; compilers regroup what is exact in any order (integers).
+template <class Fn, class T>
+void Fold(const SpanArgs& a) {
+  const T* x = In<T>(a, 0);
+  T* out = static_cast<T*>(a.out);
+  T accumulator = *out;
+  for (size_t i = 0; i < a.count; ++i) accumulator = Fn::Apply(accumulator, x[i]);
+  *out = accumulator;
+}
+
+template <class Fn, class T>
+void IntFold(const SpanArgs& a) {
+  const T* x = In<T>(a, 0);
+  T* out = static_cast<T*>(a.out);
+  T accumulator = *out;
+  for (size_t i = 0; i < a.count; ++i) accumulator = Fn::Apply(accumulator, x[i], 0);
+  *out = sizeof(T) == 1 ? WrapToWidth(accumulator, a.width) : accumulator;
+}
+
 // Comparisons by C++ operators: IEEE on floats (NE alone is true for NaN).
 struct Equal { template <class T> static bool Apply(T x, T y) { return x == y; } };
 struct NotEqual { template <class T> static bool Apply(T x, T y) { return x != y; } };

@@ -13,4 +13,14 @@ SpanKernel FindSigned(ScalarFn fn, ComputeType type) {
   }
 }
 
+SpanKernel FindSignedFold(ScalarFn fn, ComputeType type) {
+  switch (type) {
+    case ComputeType::kS8: return FindIntegerFold<int8_t>(fn);
+    case ComputeType::kS16: return FindIntegerFold<int16_t>(fn);
+    case ComputeType::kS32: return FindIntegerFold<int32_t>(fn);
+    case ComputeType::kS64: return FindIntegerFold<int64_t>(fn);
+    default: return nullptr;
+  }
+}
+
 }  // namespace hv::span

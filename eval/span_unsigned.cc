@@ -35,4 +35,14 @@ SpanKernel FindUnsigned(ScalarFn fn, ComputeType type) {
   }
 }
 
+SpanKernel FindUnsignedFold(ScalarFn fn, ComputeType type) {
+  switch (type) {
+    case ComputeType::kU8: return FindIntegerFold<uint8_t>(fn);
+    case ComputeType::kU16: return FindIntegerFold<uint16_t>(fn);
+    case ComputeType::kU32: return FindIntegerFold<uint32_t>(fn);
+    case ComputeType::kU64: return FindIntegerFold<uint64_t>(fn);
+    default: return nullptr;
+  }
+}
+
 }  // namespace hv::span

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <new>
 #include <utility>
 
@@ -13,6 +15,45 @@ namespace hv {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
+constexpr size_t kKeptFrom = size_t{1} << 18;  // smaller storage is cheap to ask for again
+
+// Freed storage kept for reuse: touching fresh pages costs more than computing on them. Live and kept
+// bytes together never exceed what was alive at the peak, so keeping them costs no memory.
+class Keeper {
+ public:
+  // Storage of at least `bytes`, at most an eighth more; null if none is kept.
+  std::byte* Take(size_t bytes, size_t* capacity) {
+    const auto found = kept_.lower_bound(bytes);
+    if (found == kept_.end() || found->first > bytes + bytes / 8) return nullptr;
+    *capacity = found->first;
+    std::byte* data = found->second;
+    kept_bytes_ -= found->first;
+    kept_.erase(found);
+    return data;
+  }
+  void Keep(std::byte* data, size_t capacity) {
+    kept_.emplace(capacity, data);
+    kept_bytes_ += capacity;
+  }
+  // Gives storage back until at most `bytes` are kept.
+  void ShrinkTo(size_t bytes) {
+    while (kept_bytes_ > bytes) {
+      const auto largest = std::prev(kept_.end());
+      kept_bytes_ -= largest->first;
+      ::operator delete(largest->second, kAlignment);
+      kept_.erase(largest);
+    }
+  }
+
+ private:
+  std::multimap<size_t, std::byte*> kept_;  // by capacity
+  size_t kept_bytes_ = 0;
+};
+
+Keeper& TheKeeper() {
+  static Keeper& keeper = *new Keeper();  // outlives every value
+  return keeper;
+}
 
 }  // namespace
 
@@ -21,17 +62,25 @@ MemoryUse& ProcessMemoryUse() {
   return use;
 }
 
-Buffer::Buffer(size_t bytes)
-    : data_(static_cast<std::byte*>(::operator new(std::max(bytes, size_t{1}), kAlignment))),
-      size_(bytes) {
+Buffer::Buffer(size_t bytes) : size_(bytes), capacity_(std::max(bytes, size_t{1})) {
   MemoryUse& use = ProcessMemoryUse();
   use.live_bytes += static_cast<int64_t>(size_);
+  data_ = bytes < kKeptFrom ? nullptr : TheKeeper().Take(bytes, &capacity_);
+  if (data_ == nullptr) {
+    TheKeeper().ShrinkTo(
+        static_cast<size_t>(std::max(use.peak_bytes - use.live_bytes, int64_t{0})));
+    data_ = static_cast<std::byte*>(::operator new(capacity_, kAlignment));
+  }
   use.peak_bytes = std::max(use.peak_bytes, use.live_bytes);
 }
 
 Buffer::~Buffer() {
-  ::operator delete(data_, kAlignment);
   ProcessMemoryUse().live_bytes -= static_cast<int64_t>(size_);
+  if (capacity_ < kKeptFrom) {
+    ::operator delete(data_, kAlignment);
+  } else {
+    TheKeeper().Keep(data_, capacity_);
+  }
 }
 
 Value Value::Array(const Shape* shape, Encoding encoding, int element_bytes,

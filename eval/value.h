@@ -37,8 +37,9 @@ class Buffer {
   size_t size() const { return size_; }
 
  private:
-  std::byte* data_;
+  std::byte* data_ = nullptr;
   size_t size_;
+  size_t capacity_;  // reused storage may be larger
 };
 
 // A representation that is not a dense array (symbolic terms); domains that use one downcast it.

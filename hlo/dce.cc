@@ -1,6 +1,6 @@
 // Dead-code elimination. An instruction lives if the root needs it, if it or a computation it calls
-// has a side effect, or if it is a parameter. Control edges to what goes are replaced by edges to
-// what it would have waited for, so the order among the survivors stays. Source:
+// has a side effect, or if it is a parameter. Control edges to what goes are replaced by edges to what
+// it would have waited for, so the order among the survivors stays. Source:
 // xla/hlo/transforms/simplifiers/hlo_dce.cc, which keeps anything with a control edge instead.
 #include <algorithm>
 
@@ -82,7 +82,8 @@ class Renumberer {
       operands.push_back(instructions_[static_cast<size_t>(operand)]);
     }
     result.operands = arena_->Copy(operands);
-    std::vector<Attribute> attributes(instruction.attributes.begin(), instruction.attributes.end());
+    std::vector<Attribute> attributes(instruction.attributes.begin(),
+                                      instruction.attributes.end());
     for (Attribute& attribute : attributes) RewriteAttribute(instruction, &attribute);
     std::erase_if(attributes, [](const Attribute& attribute) {
       return attribute.key == Attr::kControlPredecessors && attribute.size == 0;
@@ -111,13 +112,11 @@ class Renumberer {
         }
         return SetList(arena_, survivors, attribute);
       }
-      default:
-        return;
+      default: return;
     }
   }
 
-  // What `waiter` waits for through its predecessor `index`: that, or what that would have waited
-  // for.
+  // What `waiter` waits for through its predecessor `index`: that, or what that would have waited for.
   void AddSurvivors(const Instruction& waiter, InstructionIndex index,
                     std::vector<InstructionIndex>* survivors) {
     std::vector<InstructionIndex> pending{index};

@@ -95,26 +95,19 @@ bool HasPairs(Opcode opcode) {
 int64_t IdCountOf(GroupMode mode, int64_t replicas, int64_t partitions) {
   switch (mode) {
     case GroupMode::kCrossReplica:
-    case GroupMode::kCrossReplicaAndPartition:
-      return replicas;
-    case GroupMode::kCrossPartition:
-      return partitions;
-    case GroupMode::kFlattenedId:
-      return replicas * partitions;
+    case GroupMode::kCrossReplicaAndPartition: return replicas;
+    case GroupMode::kCrossPartition: return partitions;
+    case GroupMode::kFlattenedId: return replicas * partitions;
   }
   return 0;
 }
 
 std::string_view ToString(GroupMode mode) {
   switch (mode) {
-    case GroupMode::kCrossReplica:
-      return "cross_replica";
-    case GroupMode::kCrossPartition:
-      return "cross_partition";
-    case GroupMode::kCrossReplicaAndPartition:
-      return "cross_replica_and_partition";
-    case GroupMode::kFlattenedId:
-      return "flattened_id";
+    case GroupMode::kCrossReplica: return "cross_replica";
+    case GroupMode::kCrossPartition: return "cross_partition";
+    case GroupMode::kCrossReplicaAndPartition: return "cross_replica_and_partition";
+    case GroupMode::kFlattenedId: return "flattened_id";
   }
   return "";
 }
@@ -126,8 +119,8 @@ GroupMode GroupModeOf(const Instruction& instruction) {
                                                      : GroupMode::kCrossReplicaAndPartition;
 }
 
-std::vector<std::vector<DeviceId>> EffectiveGroups(const Instruction& instruction, int64_t replicas,
-                                                   int64_t partitions) {
+std::vector<std::vector<DeviceId>> EffectiveGroups(const Instruction& instruction,
+                                                   int64_t replicas, int64_t partitions) {
   const GroupMode mode = GroupModeOf(instruction);
   const int64_t id_count = IdCountOf(mode, replicas, partitions);
   const int64_t copies = mode == GroupMode::kCrossReplica     ? partitions
@@ -139,15 +132,9 @@ std::vector<std::vector<DeviceId>> EffectiveGroups(const Instruction& instructio
       std::vector<DeviceId> devices;
       for (const int64_t id : group) {
         switch (mode) {
-          case GroupMode::kCrossReplica:
-            devices.emplace_back(id * partitions + copy);
-            break;
-          case GroupMode::kCrossPartition:
-            devices.emplace_back(copy * partitions + id);
-            break;
-          case GroupMode::kFlattenedId:
-            devices.emplace_back(id);
-            break;
+          case GroupMode::kCrossReplica: devices.emplace_back(id * partitions + copy); break;
+          case GroupMode::kCrossPartition: devices.emplace_back(copy * partitions + id); break;
+          case GroupMode::kFlattenedId: devices.emplace_back(id); break;
           case GroupMode::kCrossReplicaAndPartition:
             for (int64_t p = 0; p < partitions; ++p) devices.emplace_back(id * partitions + p);
             break;
@@ -166,8 +153,7 @@ std::vector<DevicePair> EffectivePairs(const Instruction& instruction, int64_t r
   const int64_t copies = by_partition ? replicas : partitions;
   std::vector<DevicePair> result;
   for (const SourceTarget& pair : ListedPairs(instruction).value_or(std::vector<SourceTarget>())) {
-    if (std::min(pair.source, pair.target) < 0 || std::max(pair.source, pair.target) >= ids)
-      continue;
+    if (std::min(pair.source, pair.target) < 0 || std::max(pair.source, pair.target) >= ids) continue;
     for (int64_t copy = 0; copy < copies; ++copy) {
       const auto device = [&](int64_t id) {
         return DeviceId(by_partition ? copy * partitions + id : id * partitions + copy);

@@ -13,21 +13,18 @@
 namespace hv {
 
 enum class GroupMode : uint8_t {
-  kCrossReplica,
-  kCrossPartition,
-  kCrossReplicaAndPartition,
-  kFlattenedId
+  kCrossReplica, kCrossPartition, kCrossReplicaAndPartition, kFlattenedId
 };
 std::string_view ToString(GroupMode mode);
 
 // Mode of a collective, send or recv (its -start and async-wrapped forms alike).
 GroupMode GroupModeOf(const Instruction& instruction);
 
-// Effective groups of devices in group order for an R x P mesh: every device of every group, for
-// each partition (cross-replica) or replica (cross-partition) separately. Ids out of range are
-// dropped (Validate refuses them). Devices = r*P + p.
-std::vector<std::vector<DeviceId>> EffectiveGroups(const Instruction& instruction, int64_t replicas,
-                                                   int64_t partitions);
+// Effective groups of devices in group order for an R x P mesh: every device of every group, for each
+// partition (cross-replica) or replica (cross-partition) separately. Ids out of range are dropped
+// (Validate refuses them). Devices = r*P + p.
+std::vector<std::vector<DeviceId>> EffectiveGroups(const Instruction& instruction,
+                                                   int64_t replicas, int64_t partitions);
 
 // Is the opcode a collective whose participants are listed in replica_groups (absent: all)?
 bool HasReplicaGroups(Opcode opcode);

@@ -22,7 +22,9 @@ bool HasSideEffect(const Instruction& instruction) {
   return Definition(instruction).side_effect || instruction.Bool(Attr::kHasSideEffect);
 }
 
-bool IsCollective(Opcode opcode) { return Definition(opcode).kernel == KernelKind::kCollective; }
+bool IsCollective(Opcode opcode) {
+  return Definition(opcode).kernel == KernelKind::kCollective;
+}
 
 Opcode PlainOpcode(Opcode opcode) {
   switch (opcode) {

@@ -1,6 +1,5 @@
 // The op table. One row of ops.def names an opcode, one OpDef in ops_*.cc says everything about it:
-// arity, attributes, shape rule, extra rules, kernel kind, documentation. Parser, printer,
-// validator,
+// arity, attributes, shape rule, extra rules, kernel kind, documentation. Parser, printer, validator,
 // --list-ops, evaluation, proof and byte counting all read this table.
 #pragma once
 
@@ -16,11 +15,11 @@ namespace hv {
 
 // How an op is computed. Each value domain interprets each kind once.
 enum class KernelKind : uint8_t {
-  kSource,  // parameter, constant, iota, replica-id, partition-id, after-all
-  kScalar,  // elementwise: ScalarFn
-  kView,    // data movement with static or control starts: ViewFn
-  kAlias,   // yields an operand or a part of it: tuple, get-tuple-element, copy, opt-barrier, ...
-  kGather,  // indices are data
+  kSource,      // parameter, constant, iota, replica-id, partition-id, after-all
+  kScalar,      // elementwise: ScalarFn
+  kView,        // data movement with static or control starts: ViewFn
+  kAlias,       // yields an operand or a part of it: tuple, get-tuple-element, copy, opt-barrier, ...
+  kGather,      // indices are data
   kScatter,
   kReduce,      // reduce
   kWindow,      // reduce-window, select-and-scatter, convolution: windows over data
@@ -35,63 +34,12 @@ enum class KernelKind : uint8_t {
 // Scalar functions, the arithmetic a domain must provide. Named after the opcodes.
 enum class ScalarFn : uint8_t {
   kNone,
-  kAbs,
-  kAcos,
-  kAcosh,
-  kAdd,
-  kAnd,
-  kAsin,
-  kAsinh,
-  kAtan2,
-  kAtanh,
-  kBitcastConvert,
-  kCbrt,
-  kCeil,
-  kClamp,
-  kCompare,
-  kComplex,
-  kConvert,
-  kCos,
-  kCosh,
-  kCountLeadingZeros,
-  kDivide,
-  kErf,
-  kExp,
-  kExpm1,
-  kFloor,
-  kImag,
-  kIsFinite,
-  kLog,
-  kLog1p,
-  kLogistic,
-  kMaximum,
-  kMinimum,
-  kMulhi,
-  kMultiply,
-  kNegate,
-  kNot,
-  kOr,
-  kPopcnt,
-  kPower,
-  kReal,
-  kReducePrecision,
-  kRemainder,
-  kRoundNearestAfz,
-  kRoundNearestEven,
-  kRsqrt,
-  kSelect,
-  kShiftLeft,
-  kShiftRightArithmetic,
-  kShiftRightLogical,
-  kSign,
-  kSin,
-  kSinh,
-  kSqrt,
-  kStochasticConvert,
-  kSubtract,
-  kTan,
-  kTanh,
-  kXor,
+  kAbs, kAcos, kAcosh, kAdd, kAnd, kAsin, kAsinh, kAtan2, kAtanh, kBitcastConvert, kCbrt, kCeil,
+  kClamp, kCompare, kComplex, kConvert, kCos, kCosh, kCountLeadingZeros, kDivide, kErf, kExp,
+  kExpm1, kFloor, kImag, kIsFinite, kLog, kLog1p, kLogistic, kMaximum, kMinimum, kMulhi, kMultiply,
+  kNegate, kNot, kOr, kPopcnt, kPower, kReal, kReducePrecision, kRemainder, kRoundNearestAfz,
+  kRoundNearestEven, kRsqrt, kSelect, kShiftLeft, kShiftRightArithmetic, kShiftRightLogical, kSign,
+  kSin, kSinh, kSqrt, kStochasticConvert, kSubtract, kTan, kTanh, kXor,
 };
 
 // How exact a result is (hlo_ops.md "Det"): any implementation agrees bit for bit (E), one rounding
@@ -128,7 +76,9 @@ struct OpContext {
   ShapeTable& shapes;
 
   size_t operand_count() const { return instruction.operands.size(); }
-  const Shape& operand(size_t i) const { return *computation.At(instruction.operands[i]).shape; }
+  const Shape& operand(size_t i) const {
+    return *computation.At(instruction.operands[i]).shape;
+  }
 };
 
 // Infers the result shape or says what is wrong with operands and attributes. Its layout means
@@ -141,20 +91,20 @@ using RuleFn = Status (*)(const OpContext&);
 struct OpDef {
   Opcode opcode;
   int min_operands = 0;
-  int max_operands = 0;                       // -1: any number
+  int max_operands = 0;                     // -1: any number
   std::span<const AttrSpec> attributes = {};  // in printing order; common ones not repeated here
-  InferFn infer = nullptr;                    // null: the declared shape is taken, `rule` checks it
-  bool shape_required = false;                // text must state the result shape
-  RuleFn rule = nullptr;                      // null: none
+  InferFn infer = nullptr;                  // null: the declared shape is taken, `rule` checks it
+  bool shape_required = false;              // text must state the result shape
+  RuleFn rule = nullptr;                    // null: none
   KernelKind kernel = KernelKind::kOpaque;
-  ScalarFn scalar = ScalarFn::kNone;  // kScalar
-  TypeSet accepts = kArrays;          // kScalar: element types of the data operands
-  ViewFn view = nullptr;              // kView
+  ScalarFn scalar = ScalarFn::kNone;        // kScalar
+  TypeSet accepts = kArrays;                // kScalar: element types of the data operands
+  ViewFn view = nullptr;                    // kView
   Exactness exactness = Exactness::kExact;
   Tier tier = Tier::kT1;
-  bool side_effect = false;     // kept by dead-code elimination
-  std::string_view types = {};  // operand types in words; empty: `accepts` says it
-  std::string_view doc = {};    // one line; the heading of XLA's operation semantics
+  bool side_effect = false;                 // kept by dead-code elimination
+  std::string_view types = {};              // operand types in words; empty: `accepts` says it
+  std::string_view doc = {};                // one line; the heading of XLA's operation semantics
 };
 
 const OpDef& Definition(Opcode opcode);
@@ -166,12 +116,11 @@ inline const OpDef& Definition(const Instruction& instruction) {
 // Error "shape-needed" where only the text can tell.
 Result<const Shape*> InferShape(const OpContext& context);
 
-// Does the instruction have an effect beyond its value (send, outfeed, custom calls that say so,
-// ...)?
+// Does the instruction have an effect beyond its value (send, outfeed, custom calls that say so, ...)?
 bool HasSideEffect(const Instruction& instruction);
 
-// Opcodes that need other devices (start forms, send and recv included), and the opcode a -start
-// form stands for (kAllReduceStart -> kAllReduce); the opcode itself otherwise.
+// Opcodes that need other devices (start forms, send and recv included), and the opcode a -start form stands for (kAllReduceStart ->
+// kAllReduce); the opcode itself otherwise.
 bool IsCollective(Opcode opcode);
 Opcode PlainOpcode(Opcode opcode);
 

@@ -1,4 +1,3 @@
-// Prints the op table.
 #include "hlo/op_listing.h"
 
 #include <fmt/format.h>
@@ -41,50 +40,31 @@ constexpr TypeName kTypeNames[] = {{kPreds, "pred"},
 
 std::string_view ToString(KernelKind kernel) {
   switch (kernel) {
-    case KernelKind::kSource:
-      return "source";
-    case KernelKind::kScalar:
-      return "scalar";
-    case KernelKind::kView:
-      return "view";
-    case KernelKind::kAlias:
-      return "alias";
-    case KernelKind::kGather:
-      return "gather";
-    case KernelKind::kScatter:
-      return "scatter";
-    case KernelKind::kReduce:
-      return "reduce";
-    case KernelKind::kWindow:
-      return "window";
-    case KernelKind::kContract:
-      return "contract";
-    case KernelKind::kCollective:
-      return "collective";
-    case KernelKind::kDone:
-      return "done";
-    case KernelKind::kRegion:
-      return "region";
-    case KernelKind::kOpaque:
-      return "opaque";
-    case KernelKind::kRefused:
-      return "refused";
+    case KernelKind::kSource: return "source";
+    case KernelKind::kScalar: return "scalar";
+    case KernelKind::kView: return "view";
+    case KernelKind::kAlias: return "alias";
+    case KernelKind::kGather: return "gather";
+    case KernelKind::kScatter: return "scatter";
+    case KernelKind::kReduce: return "reduce";
+    case KernelKind::kWindow: return "window";
+    case KernelKind::kContract: return "contract";
+    case KernelKind::kCollective: return "collective";
+    case KernelKind::kDone: return "done";
+    case KernelKind::kRegion: return "region";
+    case KernelKind::kOpaque: return "opaque";
+    case KernelKind::kRefused: return "refused";
   }
   return "";
 }
 
 std::string_view ToString(Exactness exactness) {
   switch (exactness) {
-    case Exactness::kExact:
-      return "exact";
-    case Exactness::kRounded:
-      return "rounded";
-    case Exactness::kLibrary:
-      return "library";
-    case Exactness::kOrder:
-      return "order";
-    case Exactness::kNone:
-      return "none";
+    case Exactness::kExact: return "exact";
+    case Exactness::kRounded: return "rounded";
+    case Exactness::kLibrary: return "library";
+    case Exactness::kOrder: return "order";
+    case Exactness::kNone: return "none";
   }
   return "";
 }
@@ -127,8 +107,8 @@ std::string OpTableMarkdown() {
   for (int op = 0; op < kOpcodeCount; ++op) {
     const OpDef& def = Definition(static_cast<Opcode>(op));
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", ToString(def.opcode),
-                        ArityOf(def), AttributesOf(def), ToString(def.kernel), ToString(def.tier),
-                        ToString(def.exactness), TypesOf(def), def.doc);
+                        ArityOf(def), AttributesOf(def), ToString(def.kernel),
+                        ToString(def.tier), ToString(def.exactness), TypesOf(def), def.doc);
   }
   return text;
 }

@@ -1,5 +1,5 @@
-// Rows of the ops that yield an operand, or a part of it, unchanged. Source: XLA operation
-// semantics, Tuple, GetTupleElement, OptimizationBarrier, AddDependency, Copy.
+// Rows of the ops that yield an operand, or a part of it, unchanged. Source: XLA operation semantics,
+// Tuple, GetTupleElement, OptimizationBarrier, AddDependency, Copy.
 #include <fmt/format.h>
 
 #include "hlo/op_rows.h"
@@ -45,7 +45,9 @@ Result<const Shape*> InferGetTupleElement(const OpContext& context) {
 }
 
 Result<const Shape*> InferTuple(const OpContext& context) {
-  return context.shapes.Tuple(OperandShapes(context));
+  std::vector<const Shape*> elements;
+  for (size_t i = 0; i < context.operand_count(); ++i) elements.push_back(&context.operand(i));
+  return context.shapes.Tuple(elements);
 }
 
 }  // namespace
@@ -57,8 +59,7 @@ constinit const OpDef kAddDependencyOp{
     .infer = InferAddDependency,
     .kernel = KernelKind::kAlias,
     .types = "any, token",
-    .doc = "The first operand, after the token. (AddDependency)",
-};
+    .doc = "The first operand, after the token. (AddDependency)"};
 constinit const OpDef kCopyOp{
     .opcode = Opcode::kCopy,
     .min_operands = 1,
@@ -66,8 +67,7 @@ constinit const OpDef kCopyOp{
     .infer = InferOperand,
     .kernel = KernelKind::kAlias,
     .types = "any",
-    .doc = "Same values, perhaps in another layout or memory. (Copy)",
-};
+    .doc = "Same values, perhaps in another layout or memory. (Copy)"};
 constinit const OpDef kCopyDoneOp{
     .opcode = Opcode::kCopyDone,
     .min_operands = 1,
@@ -76,8 +76,7 @@ constinit const OpDef kCopyDoneOp{
     .shape_required = true,
     .kernel = KernelKind::kAlias,
     .types = "tuple",
-    .doc = "The copy that copy-start began: element 0. (Copy)",
-};
+    .doc = "The copy that copy-start began: element 0. (Copy)"};
 constinit const OpDef kCopyStartOp{
     .opcode = Opcode::kCopyStart,
     .min_operands = 1,
@@ -87,8 +86,7 @@ constinit const OpDef kCopyStartOp{
     .rule = CheckCopyStart,
     .kernel = KernelKind::kAlias,
     .types = "any",
-    .doc = "Begins a copy: (destination, source, u32[]). (Copy)",
-};
+    .doc = "Begins a copy: (destination, source, u32[]). (Copy)"};
 constinit const OpDef kDomainOp{
     .opcode = Opcode::kDomain,
     .min_operands = 1,
@@ -97,8 +95,7 @@ constinit const OpDef kDomainOp{
     .infer = InferOperand,
     .kernel = KernelKind::kAlias,
     .types = "any",
-    .doc = "The operand; marks a border between shardings. (Domain)",
-};
+    .doc = "The operand; marks a border between shardings. (Domain)"};
 constinit const OpDef kGetTupleElementOp{
     .opcode = Opcode::kGetTupleElement,
     .min_operands = 1,
@@ -107,8 +104,7 @@ constinit const OpDef kGetTupleElementOp{
     .infer = InferGetTupleElement,
     .kernel = KernelKind::kAlias,
     .types = "tuple",
-    .doc = "One element of a tuple. (GetTupleElement)",
-};
+    .doc = "One element of a tuple. (GetTupleElement)"};
 constinit const OpDef kOptBarrierOp{
     .opcode = Opcode::kOptBarrier,
     .min_operands = 1,
@@ -116,15 +112,13 @@ constinit const OpDef kOptBarrierOp{
     .infer = InferOperand,
     .kernel = KernelKind::kAlias,
     .types = "any",
-    .doc = "The operand; nothing moves across. (OptimizationBarrier)",
-};
+    .doc = "The operand; nothing moves across. (OptimizationBarrier)"};
 constinit const OpDef kTupleOp{
     .opcode = Opcode::kTuple,
     .max_operands = kAnyNumber,
     .infer = InferTuple,
     .kernel = KernelKind::kAlias,
     .types = "any",
-    .doc = "A tuple of the operands. (Tuple)",
-};
+    .doc = "A tuple of the operands. (Tuple)"};
 
 }  // namespace hv

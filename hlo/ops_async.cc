@@ -76,7 +76,8 @@ Status CheckToken(const OpContext& context, size_t operand) {
 
 // (data, u32[], token).
 Status CheckInFlight(const OpContext& context, const Shape& data) {
-  const Shape* parts[] = {&data, context.shapes.Scalar(ElementType::kU32), context.shapes.Token()};
+  const Shape* parts[] = {&data, context.shapes.Scalar(ElementType::kU32),
+                          context.shapes.Token()};
   return CheckResult(context, *context.shapes.Tuple(parts), FloatWidth::kExact);
 }
 
@@ -113,21 +114,19 @@ Result<const Shape*> InferRecvDone(const OpContext& context) {
   return context.shapes.Tuple(parts);
 }
 
-constexpr OpDef Transfer(Opcode opcode, KernelKind kernel, InferFn infer, RuleFn rule, int operands,
-                         std::string_view types, std::string_view doc) {
-  return {
-      .opcode = opcode,
-      .min_operands = operands,
-      .max_operands = operands,
-      .attributes = kTransferAttrs,
-      .infer = infer,
-      .shape_required = true,
-      .rule = rule,
-      .kernel = kernel,
-      .side_effect = true,
-      .types = types,
-      .doc = doc,
-  };
+constexpr OpDef Transfer(Opcode opcode, KernelKind kernel, InferFn infer, RuleFn rule,
+                         int operands, std::string_view types, std::string_view doc) {
+  return {.opcode = opcode,
+          .min_operands = operands,
+          .max_operands = operands,
+          .attributes = kTransferAttrs,
+          .infer = infer,
+          .shape_required = true,
+          .rule = rule,
+          .kernel = kernel,
+          .side_effect = true,
+          .types = types,
+          .doc = doc};
 }
 
 }  // namespace
@@ -140,8 +139,7 @@ constinit const OpDef kAsyncStartOp{
     .rule = CheckAsyncStart,
     .kernel = KernelKind::kRegion,
     .types = "any",
-    .doc = "Begins a computation: ((operands), result, contexts). (AsyncStart)",
-};
+    .doc = "Begins a computation: ((operands), result, contexts). (AsyncStart)"};
 constinit const OpDef kAsyncUpdateOp{
     .opcode = Opcode::kAsyncUpdate,
     .min_operands = 1,
@@ -151,8 +149,7 @@ constinit const OpDef kAsyncUpdateOp{
     .rule = CheckAsyncUpdate,
     .kernel = KernelKind::kRegion,
     .types = "an async value",
-    .doc = "Hands the async value on; may bind late operands. (AsyncUpdate)",
-};
+    .doc = "Hands the async value on; may bind late operands. (AsyncUpdate)"};
 constinit const OpDef kAsyncDoneOp{
     .opcode = Opcode::kAsyncDone,
     .min_operands = 1,
@@ -162,19 +159,17 @@ constinit const OpDef kAsyncDoneOp{
     .shape_required = true,
     .kernel = KernelKind::kDone,
     .types = "an async value",
-    .doc = "Ends a computation: its result. (AsyncDone)",
-};
+    .doc = "Ends a computation: its result. (AsyncDone)"};
 
 constinit const OpDef kRecvOp =
     Transfer(Opcode::kRecv, KernelKind::kCollective, nullptr, CheckRecv, 1, "token",
              "Begins to receive what the pair's source sends: (data, u32[], token). (Recv)");
-constinit const OpDef kRecvDoneOp =
-    Transfer(Opcode::kRecvDone, KernelKind::kDone, InferRecvDone, nullptr, 1, "a recv",
-             "Ends a recv: (data, token). (Recv)");
+constinit const OpDef kRecvDoneOp = Transfer(Opcode::kRecvDone, KernelKind::kDone, InferRecvDone, nullptr, 1, "a recv",
+                                             "Ends a recv: (data, token). (Recv)");
 constinit const OpDef kSendOp =
     Transfer(Opcode::kSend, KernelKind::kCollective, nullptr, CheckSend, 2, "any, token",
              "Begins to send to the pair's target: (data, u32[], token). (Send)");
-constinit const OpDef kSendDoneOp = Transfer(Opcode::kSendDone, KernelKind::kDone, InferSendDone,
-                                             nullptr, 1, "a send", "Ends a send: a token. (Send)");
+constinit const OpDef kSendDoneOp =
+    Transfer(Opcode::kSendDone, KernelKind::kDone, InferSendDone, nullptr, 1, "a send", "Ends a send: a token. (Send)");
 
 }  // namespace hv

@@ -75,19 +75,18 @@ Result<const Shape*> InferSelect(const OpContext& context) {
 }
 
 constexpr OpDef Elementwise(Opcode opcode, ScalarFn fn, int operands, InferFn infer,
-                            Exactness exactness, Tier tier, TypeSet accepts, std::string_view doc) {
-  return {
-      .opcode = opcode,
-      .min_operands = operands,
-      .max_operands = operands,
-      .infer = infer,
-      .kernel = KernelKind::kScalar,
-      .scalar = fn,
-      .accepts = accepts,
-      .exactness = exactness,
-      .tier = tier,
-      .doc = doc,
-  };
+                            Exactness exactness, Tier tier, TypeSet accepts,
+                            std::string_view doc) {
+  return {.opcode = opcode,
+          .min_operands = operands,
+          .max_operands = operands,
+          .infer = infer,
+          .kernel = KernelKind::kScalar,
+          .scalar = fn,
+          .accepts = accepts,
+          .exactness = exactness,
+          .tier = tier,
+          .doc = doc};
 }
 
 constexpr OpDef Binary(Opcode opcode, ScalarFn fn, Exactness exactness, Tier tier, TypeSet accepts,
@@ -121,8 +120,9 @@ constinit const OpDef kMinimumOp =
            "The smaller one; NaN wins, the left one on ties. (Min)");
 constinit const OpDef kMulhiOp = Binary(Opcode::kMulhi, ScalarFn::kMulhi, kExact, kT3, kIntegers,
                                         "High half of the product. (Mulhi)");
-constinit const OpDef kMultiplyOp = Binary(Opcode::kMultiply, ScalarFn::kMultiply, kRounded, kT1,
-                                           kArrays, "Product; integers wrap, and on pred. (Mul)");
+constinit const OpDef kMultiplyOp =
+    Binary(Opcode::kMultiply, ScalarFn::kMultiply, kRounded, kT1, kArrays,
+           "Product; integers wrap, and on pred. (Mul)");
 constinit const OpDef kOrOp = Binary(Opcode::kOr, ScalarFn::kOr, kExact, kT1, kPreds | kIntegers,
                                      "Bitwise or, logical on pred. (Or)");
 constinit const OpDef kPowerOp =
@@ -146,13 +146,12 @@ constinit const OpDef kSubtractOp =
 constinit const OpDef kXorOp = Binary(Opcode::kXor, ScalarFn::kXor, kExact, kT1, kPreds | kIntegers,
                                       "Bitwise exclusive or, logical on pred. (Xor)");
 
-constinit const OpDef kClampOp = Elementwise(
-    Opcode::kClamp, ScalarFn::kClamp, 3, InferClamp, kExact, kT1, kPreds | kIntegers | kFloats,
-    "min(max(x, low), high); NaN wins, the bounds may be scalars. (Clamp)");
+constinit const OpDef kClampOp =
+    Elementwise(Opcode::kClamp, ScalarFn::kClamp, 3, InferClamp, kExact, kT1, kPreds | kIntegers | kFloats,
+                "min(max(x, low), high); NaN wins, the bounds may be scalars. (Clamp)");
 constinit const OpDef kCompareOp = [] {
-  OpDef def =
-      Elementwise(Opcode::kCompare, ScalarFn::kCompare, 2, InferCompare, kExact, kT1, kArrays,
-                  "Comparison to pred; complex numbers for equality only. (Compare)");
+  OpDef def = Elementwise(Opcode::kCompare, ScalarFn::kCompare, 2, InferCompare, kExact, kT1, kArrays,
+                          "Comparison to pred; complex numbers for equality only. (Compare)");
   def.attributes = kCompareAttrs;
   return def;
 }();

@@ -1,6 +1,6 @@
-// Rows of the collectives and of their native start and done forms. Source: XLA operation
-// semantics, AllGather, AllReduce, AllToAll, CollectiveBroadcast, CollectivePermute,
-// RaggedAllToAll, ReduceScatter.
+// Rows of the collectives and of their native start and done forms. Source: XLA operation semantics,
+// AllGather, AllReduce, AllToAll, CollectiveBroadcast, CollectivePermute, RaggedAllToAll,
+// ReduceScatter.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +16,12 @@ constexpr AttrSpec kAllGatherAttrs[] = {{Attr::kChannelId},
                                         {Attr::kConstrainLayout},
                                         {Attr::kDimensions, kRequired},
                                         {Attr::kUseGlobalDeviceIds}};
-constexpr AttrSpec kAllReduceAttrs[] = {
-    {Attr::kChannelId},          {Attr::kReplicaGroups}, {Attr::kConstrainLayout},
-    {Attr::kUseGlobalDeviceIds}, {Attr::kMode},          {Attr::kToApply, kRequired}};
+constexpr AttrSpec kAllReduceAttrs[] = {{Attr::kChannelId},
+                                        {Attr::kReplicaGroups},
+                                        {Attr::kConstrainLayout},
+                                        {Attr::kUseGlobalDeviceIds},
+                                        {Attr::kMode},
+                                        {Attr::kToApply, kRequired}};
 constexpr AttrSpec kReduceScatterAttrs[] = {
     {Attr::kChannelId},          {Attr::kReplicaGroups},         {Attr::kConstrainLayout},
     {Attr::kUseGlobalDeviceIds}, {Attr::kDimensions, kRequired}, {Attr::kMode},
@@ -33,7 +36,13 @@ constexpr AttrSpec kPermuteAttrs[] = {
     {Attr::kChannelId}, {Attr::kSourceTargetPairs, kRequired}, {Attr::kSliceSizes}};
 
 // The rules here need no mesh; group sizes, ids and channels are checked against the mesh by the
-// validator (validator_devices.cc).
+// validator (validator_groups.cc).
+
+std::vector<const Shape*> OperandShapes(const OpContext& context) {
+  std::vector<const Shape*> shapes;
+  for (size_t i = 0; i < context.operand_count(); ++i) shapes.push_back(&context.operand(i));
+  return shapes;
+}
 
 // A scalar function of two values. Operands of several types may share it, so only the kind of type
 // (float, integer, ...) has to fit.
@@ -46,7 +55,8 @@ Status CheckFold(const OpContext& context) {
                  fmt::format("{} returns {}, no scalar", fold.name, Text(*scalar)));
   }
   const Shape* scalars[] = {scalar, scalar};
-  HV_RETURN_IF_ERROR(CheckSignature(context, Attr::kToApply, scalars, scalar, FloatWidth::kExact));
+  HV_RETURN_IF_ERROR(
+      CheckSignature(context, Attr::kToApply, scalars, scalar, FloatWidth::kExact));
   for (size_t i = 0; i < context.operand_count(); ++i) {
     if (SameType(context.operand(i).type, type, FloatWidth::kAny)) continue;
     return Wrong(context, Attr::kToApply, "computation-parameters",
@@ -70,15 +80,15 @@ std::vector<const Shape*> Parts(const OpContext& context, const Shape& shape) {
 }
 
 // Every part of `whole` is `factor`-fold the operand in dimension d (or the other way round) and
-// equal elsewhere.
+// equal elsewhere; the factor is the same for all.
 Status CheckScaled(const OpContext& context, const Shape& whole, bool grows) {
   HV_ASSIGN(const int64_t d, OneDimension(context, Attr::kDimensions, context.operand(0).rank()));
   const size_t along = static_cast<size_t>(d);
   const std::vector<const Shape*> parts = Parts(context, whole);
   if (parts.empty()) {
-    return Wrong(
-        context, "result-shape",
-        fmt::format("{} does not stand for {} operands", Text(whole), context.operand_count()));
+    return Wrong(context, "result-shape",
+                 fmt::format("{} does not stand for {} operands", Text(whole),
+                             context.operand_count()));
   }
   for (size_t i = 0; i < parts.size(); ++i) {
     const Shape &operand = context.operand(i), &part = *parts[i];
@@ -103,8 +113,7 @@ Status CheckAllGather(const OpContext& context) {
   return CheckScaled(context, *context.instruction.shape, /*grows=*/true);
 }
 
-// A declared start shape: (operands, results, contexts...). `results` is null if it has another
-// form.
+// A declared start shape: (operands, results, contexts...). `results` is null if it has another form.
 const Shape* ResultsOfStart(const OpContext& context) {
   const Shape& shape = *context.instruction.shape;
   if (!shape.IsTuple() || shape.elements.size() < 2) return nullptr;
@@ -114,9 +123,9 @@ const Shape* ResultsOfStart(const OpContext& context) {
 }
 
 tl::unexpected<Error> WrongStart(const OpContext& context) {
-  return Wrong(
-      context, "result-shape",
-      fmt::format("{} does not begin with (operands, results)", Text(*context.instruction.shape)));
+  return Wrong(context, "result-shape",
+               fmt::format("{} does not begin with (operands, results)",
+                           Text(*context.instruction.shape)));
 }
 
 Status CheckAllGatherStart(const OpContext& context) {
@@ -181,9 +190,9 @@ bool IsInPlacePermute(const OpContext& context) {
 // (input, output, input offsets, output offsets): output with slices replaced by received ones.
 Status CheckInPlacePermute(const OpContext& context) {
   if (context.operand_count() != 4) {
-    return Wrong(
-        context, Attr::kSliceSizes, "operand-count",
-        fmt::format("the in-place form takes 4 operands, not {}", context.operand_count()));
+    return Wrong(context, Attr::kSliceSizes, "operand-count",
+                 fmt::format("the in-place form takes 4 operands, not {}",
+                             context.operand_count()));
   }
   for (const size_t offsets : {size_t{2}, size_t{3}}) {
     if (!context.operand(offsets).IsTuple()) {
@@ -237,8 +246,7 @@ Status CheckRaggedAllToAll(const OpContext& context) {
   return CheckResult(context, output, FloatWidth::kExact);
 }
 
-// The value of the start, or element 1 of it. That the operand is a start is the validator's to
-// say.
+// The value of the start, or element 1 of it. That the operand is a start is the validator's to say.
 Result<const Shape*> InferAllReduceDone(const OpContext& context) { return &context.operand(0); }
 
 Result<const Shape*> InferSecond(const OpContext& context) {
@@ -250,31 +258,27 @@ Result<const Shape*> InferSecond(const OpContext& context) {
 constexpr OpDef Collective(Opcode opcode, RuleFn rule, int min_operands, int max_operands,
                            std::span<const AttrSpec> attributes, std::string_view doc,
                            Exactness exactness = Exactness::kExact) {
-  return {
-      .opcode = opcode,
-      .min_operands = min_operands,
-      .max_operands = max_operands,
-      .attributes = attributes,
-      .shape_required = true,
-      .rule = rule,
-      .kernel = KernelKind::kCollective,
-      .exactness = exactness,
-      .types = "any array",
-      .doc = doc,
-  };
+  return {.opcode = opcode,
+          .min_operands = min_operands,
+          .max_operands = max_operands,
+          .attributes = attributes,
+          .shape_required = true,
+          .rule = rule,
+          .kernel = KernelKind::kCollective,
+          .exactness = exactness,
+          .types = "any array",
+          .doc = doc};
 }
 
 constexpr OpDef Done(Opcode opcode, InferFn infer, std::string_view doc) {
-  return {
-      .opcode = opcode,
-      .min_operands = 1,
-      .max_operands = 1,
-      .infer = infer,
-      .shape_required = true,
-      .kernel = KernelKind::kDone,
-      .types = "a start",
-      .doc = doc,
-  };
+  return {.opcode = opcode,
+          .min_operands = 1,
+          .max_operands = 1,
+          .infer = infer,
+          .shape_required = true,
+          .kernel = KernelKind::kDone,
+          .types = "a start",
+          .doc = doc};
 }
 
 }  // namespace
@@ -285,16 +289,17 @@ constinit const OpDef kAllGatherOp =
 constinit const OpDef kAllGatherStartOp =
     Collective(Opcode::kAllGatherStart, CheckAllGatherStart, 1, kAnyNumber, kAllGatherAttrs,
                "Begins an all-gather: (operands, results). (AllGather)");
-constinit const OpDef kAllGatherDoneOp = Done(
-    Opcode::kAllGatherDone, InferSecond, "Ends an all-gather: element 1 of the start. (AllGather)");
-constinit const OpDef kAllReduceOp = Collective(
-    Opcode::kAllReduce, CheckAllReduce, 1, kAnyNumber, kAllReduceAttrs,
-    "Element-wise reduction over the group, to every member. (AllReduce)", Exactness::kOrder);
+constinit const OpDef kAllGatherDoneOp =
+    Done(Opcode::kAllGatherDone, InferSecond, "Ends an all-gather: element 1 of the start. (AllGather)");
+constinit const OpDef kAllReduceOp =
+    Collective(Opcode::kAllReduce, CheckAllReduce, 1, kAnyNumber, kAllReduceAttrs,
+               "Element-wise reduction over the group, to every member. (AllReduce)",
+               Exactness::kOrder);
 constinit const OpDef kAllReduceStartOp =
     Collective(Opcode::kAllReduceStart, CheckAllReduce, 1, kAnyNumber, kAllReduceAttrs,
                "Begins an all-reduce; has its result's shape. (AllReduce)", Exactness::kOrder);
-constinit const OpDef kAllReduceDoneOp = Done(Opcode::kAllReduceDone, InferAllReduceDone,
-                                              "Ends an all-reduce: the start's value. (AllReduce)");
+constinit const OpDef kAllReduceDoneOp =
+    Done(Opcode::kAllReduceDone, InferAllReduceDone, "Ends an all-reduce: the start's value. (AllReduce)");
 constinit const OpDef kAllToAllOp =
     Collective(Opcode::kAllToAll, CheckAllToAll, 1, kAnyNumber, kAllToAllAttrs,
                "Block j goes to member j; blocks of a dimension, or one operand each. (AllToAll)");

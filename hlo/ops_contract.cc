@@ -34,8 +34,8 @@ Status CheckPaired(const OpContext& context, size_t rhs_operand, Attr lhs_key, A
     const int64_t x = lhs.dims[static_cast<size_t>(a[i])], y = rhs.dims[static_cast<size_t>(b[i])];
     if (x != y) {
       return Wrong(context, rhs_key, "dot-sizes",
-                   fmt::format("dimension {} of {} meets dimension {} of {}", a[i], Text(lhs), b[i],
-                               Text(rhs)));
+                   fmt::format("dimension {} of {} meets dimension {} of {}", a[i], Text(lhs),
+                               b[i], Text(rhs)));
     }
   }
   return {};
@@ -108,8 +108,8 @@ Result<const Shape*> InferScaledDot(const OpContext& context) {
   return MakeArray(context, ProductType(context, 0, 2), DotDims(context, 2, -1));
 }
 
-// One ragged dimension of lhs; where it is free, rhs has a group dimension; where it is
-// contracting, the result gets one.
+// One ragged dimension of lhs; where it is free, rhs has a group dimension; where it is contracting,
+// the result gets one.
 Result<const Shape*> InferRaggedDot(const OpContext& context) {
   HV_RETURN_IF_ERROR(CheckDotDimensions(context, 1));
   HV_RETURN_IF_ERROR(CheckAccepted(context, 2, kIntegers));
@@ -137,19 +137,18 @@ Result<const Shape*> InferRaggedDot(const OpContext& context) {
 }
 
 constexpr OpDef Contraction(Opcode opcode, InferFn infer, int operands,
-                            std::span<const AttrSpec> attributes, Tier tier, std::string_view doc) {
-  return {
-      .opcode = opcode,
-      .min_operands = operands,
-      .max_operands = operands,
-      .attributes = attributes,
-      .infer = infer,
-      .kernel = KernelKind::kContract,
-      .exactness = Exactness::kOrder,
-      .tier = tier,
-      .types = "any array",
-      .doc = doc,
-  };
+                            std::span<const AttrSpec> attributes, Tier tier,
+                            std::string_view doc) {
+  return {.opcode = opcode,
+          .min_operands = operands,
+          .max_operands = operands,
+          .attributes = attributes,
+          .infer = infer,
+          .kernel = KernelKind::kContract,
+          .exactness = Exactness::kOrder,
+          .tier = tier,
+          .types = "any array",
+          .doc = doc};
 }
 
 }  // namespace

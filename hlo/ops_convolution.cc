@@ -9,10 +9,14 @@
 namespace hv {
 namespace {
 
-constexpr AttrSpec kConvolutionAttrs[] = {
-    {Attr::kWindow},          {Attr::kDimLabels, kRequired}, {Attr::kFeatureGroupCount},
-    {Attr::kBatchGroupCount}, {Attr::kOperandPrecision},     {Attr::kAlgorithm},
-    {Attr::kConvolutionKind}, {Attr::kSparsityConfig}};
+constexpr AttrSpec kConvolutionAttrs[] = {{Attr::kWindow},
+                                          {Attr::kDimLabels, kRequired},
+                                          {Attr::kFeatureGroupCount},
+                                          {Attr::kBatchGroupCount},
+                                          {Attr::kOperandPrecision},
+                                          {Attr::kAlgorithm},
+                                          {Attr::kConvolutionKind},
+                                          {Attr::kSparsityConfig}};
 
 int64_t At(const Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; }
 
@@ -65,9 +69,9 @@ Result<const Shape*> InferConvolution(const OpContext& context) {
   const size_t spatial = labels.input_spatial.size();
   const auto stated = context.instruction.List<WindowDim>(Attr::kWindow);
   if (stated.size() != spatial) {
-    return Wrong(
-        context, Attr::kWindow, "window-rank",
-        fmt::format("window of {} dimensions for {} spatial ones", stated.size(), spatial));
+    return Wrong(context, Attr::kWindow, "window-rank",
+                 fmt::format("window of {} dimensions for {} spatial ones", stated.size(),
+                             spatial));
   }
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < spatial; ++i) {
@@ -81,8 +85,8 @@ Result<const Shape*> InferConvolution(const OpContext& context) {
   HV_ASSIGN(const std::vector<int64_t> positions, WindowPositions(context, sizes, stated));
   std::vector<int64_t> dims(spatial + 2);
   const auto set = [&](int64_t d, int64_t size) { dims[static_cast<size_t>(d)] = size; };
-  set(labels.output_batch,
-      At(input, labels.input_batch) / context.instruction.Int(Attr::kBatchGroupCount, 1));
+  set(labels.output_batch, At(input, labels.input_batch) /
+                               context.instruction.Int(Attr::kBatchGroupCount, 1));
   set(labels.output_feature, At(kernel, labels.kernel_output));
   for (size_t i = 0; i < spatial; ++i) set(labels.output_spatial[i], positions[i]);
   HV_RETURN_IF_ERROR(CheckSameKind(context, 0, 1));
@@ -101,7 +105,6 @@ constinit const OpDef kConvolutionOp{
     .exactness = Exactness::kOrder,
     .tier = Tier::kT3,
     .types = "any array",
-    .doc = "Sums of products over windows of the first operand. (ConvWithGeneralPadding)",
-};
+    .doc = "Sums of products over windows of the first operand. (ConvWithGeneralPadding)"};
 
 }  // namespace hv

@@ -1,5 +1,5 @@
-// Rows of the ops about sizes known at run time only. Source: XLA operation semantics,
-// DynamicReshape, GetDimensionSize, SetDimensionSize.
+// Rows of the ops about sizes known at run time only. Source: XLA operation semantics, DynamicReshape,
+// GetDimensionSize, SetDimensionSize.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@ Status CheckDynamicReshape(const OpContext& context) {
   HV_RETURN_IF_ERROR(CheckArrays(context));
   const Shape &from = context.operand(0), &to = *context.instruction.shape;
   if (!to.IsArray() || to.type != from.type || to.element_count != from.element_count) {
-    return Wrong(context, "reshape-size", fmt::format("{} cannot become {}", Text(from), Text(to)));
+    return Wrong(context, "reshape-size",
+                 fmt::format("{} cannot become {}", Text(from), Text(to)));
   }
   if (context.operand_count() - 1 != to.dims.size()) {
     return Wrong(context, "operand-count",
@@ -64,8 +65,7 @@ constinit const OpDef kDynamicReshapeOp{
     .kernel = KernelKind::kOpaque,
     .tier = Tier::kT3,
     .types = "any array, s32[] sizes",
-    .doc = "Reshape with sizes given as operands; they must equal the bounds. (DynamicReshape)",
-};
+    .doc = "Reshape with sizes given as operands; they must equal the bounds. (DynamicReshape)"};
 constinit const OpDef kGetDimensionSizeOp{
     .opcode = Opcode::kGetDimensionSize,
     .min_operands = 1,
@@ -75,8 +75,7 @@ constinit const OpDef kGetDimensionSizeOp{
     .kernel = KernelKind::kOpaque,
     .tier = Tier::kT3,
     .types = "any array",
-    .doc = "Size of one dimension as s32[]. (GetDimensionSize)",
-};
+    .doc = "Size of one dimension as s32[]. (GetDimensionSize)"};
 constinit const OpDef kSetDimensionSizeOp{
     .opcode = Opcode::kSetDimensionSize,
     .min_operands = 2,
@@ -86,7 +85,6 @@ constinit const OpDef kSetDimensionSizeOp{
     .kernel = KernelKind::kOpaque,
     .tier = Tier::kT3,
     .types = "any array, s32[]",
-    .doc = "Marks how much of one dimension is valid. (SetDimensionSize)",
-};
+    .doc = "Marks how much of one dimension is valid. (SetDimensionSize)"};
 
 }  // namespace hv

@@ -11,11 +11,14 @@
 namespace hv {
 namespace {
 
-constexpr AttrSpec kGatherAttrs[] = {
-    {Attr::kOffsetDims, kRequired},    {Attr::kCollapsedSliceDims, kRequired},
-    {Attr::kStartIndexMap, kRequired}, {Attr::kOperandBatchingDims},
-    {Attr::kStartIndicesBatchingDims}, {Attr::kIndexVectorDim, kRequired},
-    {Attr::kSliceSizes, kRequired},    {Attr::kIndicesAreSorted}};
+constexpr AttrSpec kGatherAttrs[] = {{Attr::kOffsetDims, kRequired},
+                                     {Attr::kCollapsedSliceDims, kRequired},
+                                     {Attr::kStartIndexMap, kRequired},
+                                     {Attr::kOperandBatchingDims},
+                                     {Attr::kStartIndicesBatchingDims},
+                                     {Attr::kIndexVectorDim, kRequired},
+                                     {Attr::kSliceSizes, kRequired},
+                                     {Attr::kIndicesAreSorted}};
 constexpr AttrSpec kScatterAttrs[] = {{Attr::kUpdateWindowDims, kRequired},
                                       {Attr::kInsertedWindowDims, kRequired},
                                       {Attr::kScatterDimsToOperandDims, kRequired},
@@ -30,11 +33,11 @@ bool Has(Dims list, int64_t d) { return std::find(list.begin(), list.end(), d) !
 
 // What gather and scatter share: which attribute plays which part.
 struct Roles {
-  Attr window;         // result (or update) dimensions that run over the box
-  Attr dropped;        // operand dimensions of the box with size 1 that the window leaves out
-  Attr index_map;      // operand dimension of each number in an index vector
-  Attr operand_batch;  // operand dimensions that go along with ...
-  Attr indices_batch;  // ... these dimensions of the indices
+  Attr window;           // result (or update) dimensions that run over the box
+  Attr dropped;          // operand dimensions of the box with size 1 that the window leaves out
+  Attr index_map;        // operand dimension of each number in an index vector
+  Attr operand_batch;    // operand dimensions that go along with ...
+  Attr indices_batch;    // ... these dimensions of the indices
 };
 constexpr Roles kGatherRoles{Attr::kOffsetDims, Attr::kCollapsedSliceDims, Attr::kStartIndexMap,
                              Attr::kOperandBatchingDims, Attr::kStartIndicesBatchingDims};
@@ -46,8 +49,8 @@ bool Ascending(Dims list) {
   return std::adjacent_find(list.begin(), list.end(), std::greater_equal<>()) == list.end();
 }
 
-// Dims of the indices without the index vector, and "gather-dims" if index_vector_dim, the index
-// map or the batching lists do not fit operand and indices.
+// Dims of the indices without the index vector, and "gather-dims" if index_vector_dim, the index map
+// or the batching lists do not fit operand and indices.
 Result<std::vector<int64_t>> IndexDims(const OpContext& context, const Roles& roles,
                                        const Shape& operand, const Shape& indices) {
   const Instruction& op = context.instruction;
@@ -69,19 +72,19 @@ Result<std::vector<int64_t>> IndexDims(const OpContext& context, const Roles& ro
   HV_RETURN_IF_ERROR(CheckCount(context, roles.indices_batch, batch.size()));
   for (const Attr key : {roles.window, roles.dropped, roles.operand_batch}) {
     if (!Ascending(op.Ints(key))) {
-      return Wrong(context, key, "gather-dims", fmt::format("{} must be ascending", Row(key).text));
+      return Wrong(context, key, "gather-dims",
+                   fmt::format("{} must be ascending", Row(key).text));
     }
   }
   for (size_t j = 0; j < batch.size(); ++j) {
-    const bool fits =
-        !Has(op.Ints(roles.dropped), batch[j]) && !Has(op.Ints(roles.index_map), batch[j]) &&
-        along[j] != vector_dim &&
-        operand.dims[static_cast<size_t>(batch[j])] == indices.dims[static_cast<size_t>(along[j])];
+    const bool fits = !Has(op.Ints(roles.dropped), batch[j]) &&
+                      !Has(op.Ints(roles.index_map), batch[j]) && along[j] != vector_dim &&
+                      operand.dims[static_cast<size_t>(batch[j])] ==
+                          indices.dims[static_cast<size_t>(along[j])];
     if (!fits) {
       return Wrong(context, roles.operand_batch, "gather-dims",
                    fmt::format("operand dimension {} cannot go along with dimension {} of the "
-                               "indices",
-                               batch[j], along[j]));
+                               "indices", batch[j], along[j]));
     }
   }
   return dims;
@@ -118,9 +121,8 @@ Result<const Shape*> InferGather(const OpContext& context) {
                  fmt::format("slice_sizes {} for {}", Text(sizes), Text(operand)));
   }
   for (size_t d = 0; d < sizes.size(); ++d) {
-    const bool one =
-        Has(context.instruction.Ints(Attr::kCollapsedSliceDims), static_cast<int64_t>(d)) ||
-        Has(context.instruction.Ints(Attr::kOperandBatchingDims), static_cast<int64_t>(d));
+    const bool one = Has(context.instruction.Ints(Attr::kCollapsedSliceDims), static_cast<int64_t>(d)) ||
+                     Has(context.instruction.Ints(Attr::kOperandBatchingDims), static_cast<int64_t>(d));
     if (sizes[d] < 0 || sizes[d] > operand.dims[d] || (one && sizes[d] > 1)) {
       return Wrong(context, Attr::kSliceSizes, "slice-size",
                    fmt::format("size {} in dimension {} of {}", sizes[d], d, Text(operand)));
@@ -147,7 +149,8 @@ Status CheckUpdate(const OpContext& context, size_t operand, size_t update,
   HV_RETURN_IF_ERROR(CheckSameType(context, operand, update, FloatWidth::kAny));
   HV_RETURN_IF_ERROR(
       CheckRank(context, update, static_cast<int64_t>(batch.size() + windowed.size())));
-  HV_RETURN_IF_ERROR(CheckWindowCount(context, kScatterRoles, windowed.size(), values.dims.size()));
+  HV_RETURN_IF_ERROR(
+      CheckWindowCount(context, kScatterRoles, windowed.size(), values.dims.size()));
   const Dims window = context.instruction.Ints(Attr::kUpdateWindowDims);
   auto next_window = windowed.begin();
   auto next_batch = batch.begin();
@@ -199,8 +202,7 @@ constinit const OpDef kGatherOp{
     .kernel = KernelKind::kGather,
     .tier = Tier::kT2,
     .types = "any array, integer indices",
-    .doc = "Boxes of the operand at indices that are clamped to fit. (Gather)",
-};
+    .doc = "Boxes of the operand at indices that are clamped to fit. (Gather)"};
 constinit const OpDef kScatterOp{
     .opcode = Opcode::kScatter,
     .min_operands = 3,
@@ -211,9 +213,7 @@ constinit const OpDef kScatterOp{
     .exactness = Exactness::kOrder,
     .tier = Tier::kT2,
     .types = "any array, integer indices",
-    .doc =
-        "Combines boxes of updates into the operands; boxes that do not fit are dropped. "
-        "(Scatter)",
-};
+    .doc = "Combines boxes of updates into the operands; boxes that do not fit are dropped. "
+           "(Scatter)"};
 
 }  // namespace hv

@@ -1,5 +1,5 @@
-// Rows of the ops that only move elements to places known from shapes, attributes and start
-// indices. Source: XLA operation semantics, Broadcast ... Transpose.
+// Rows of the ops that only move elements to places known from shapes, attributes and start indices.
+// Source: XLA operation semantics, Broadcast ... Transpose.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,8 +57,7 @@ Status CheckBroadcast(const OpContext& context) {
     if (from.dims[k] != size) {
       return Wrong(context, Attr::kDimensions, "broadcast-size",
                    fmt::format("operand dimension {} of size {} becomes result dimension {} of "
-                               "size {}",
-                               k, from.dims[k], mapping[k], size));
+                               "size {}", k, from.dims[k], mapping[k], size));
     }
   }
   return {};
@@ -93,10 +92,10 @@ Status CheckStarts(const OpContext& context, size_t first) {
   const size_t count = context.operand_count() - first;
   const bool vector = count == 1 && context.operand(first).rank() == 1;
   if (vector ? context.operand(first).dims[0] != static_cast<int64_t>(rank) : count != rank) {
-    return Wrong(
-        context, "start-count",
-        fmt::format("{} start indices for rank {}",
-                    vector ? context.operand(first).dims[0] : static_cast<int64_t>(count), rank));
+    return Wrong(context, "start-count",
+                 fmt::format("{} start indices for rank {}",
+                             vector ? context.operand(first).dims[0] : static_cast<int64_t>(count),
+                             rank));
   }
   for (size_t i = first; i < first + count; ++i) {
     if (!vector) HV_RETURN_IF_ERROR(CheckScalar(context, i));
@@ -111,9 +110,9 @@ Status CheckBox(const OpContext& context, Dims sizes) {
   const Dims dims = context.operand(0).dims;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] < 0 || sizes[d] > dims[d]) {
-      return Wrong(
-          context, Attr::kDynamicSliceSizes, "slice-size",
-          fmt::format("size {} in dimension {} of {}", sizes[d], d, Text(context.operand(0))));
+      return Wrong(context, Attr::kDynamicSliceSizes, "slice-size",
+                   fmt::format("size {} in dimension {} of {}", sizes[d], d,
+                               Text(context.operand(0))));
     }
   }
   return {};
@@ -147,8 +146,8 @@ Result<const Shape*> InferPad(const OpContext& context) {
   const std::span<const PaddingDim> padding = context.instruction.List<PaddingDim>(Attr::kPadding);
   for (size_t d = 0; d < dims.size(); ++d) {
     const PaddingDim& p = padding[d];
-    const Wide size =
-        Wide{p.low} + p.high + dims[d] + Wide{std::max<int64_t>(dims[d] - 1, 0)} * p.interior;
+    const Wide size = Wide{p.low} + p.high + dims[d] +
+                      Wide{std::max<int64_t>(dims[d] - 1, 0)} * p.interior;
     if (p.interior < 0 || size < 0) {
       return Wrong(context, Attr::kPadding, "padding-size",
                    fmt::format("dimension {} of size {} cannot be padded {}_{}_{}", d, dims[d],
@@ -220,8 +219,7 @@ constinit const OpDef kBitcastOp{
     .kernel = KernelKind::kView,
     .view = BitcastPieces,
     .types = "any array",
-    .doc = "The same memory read with another shape and layout. (Bitcast)",
-};
+    .doc = "The same memory read with another shape and layout. (Bitcast)"};
 constinit const OpDef kBroadcastOp{
     .opcode = Opcode::kBroadcast,
     .min_operands = 1,
@@ -232,8 +230,7 @@ constinit const OpDef kBroadcastOp{
     .kernel = KernelKind::kView,
     .view = BroadcastPieces,
     .types = "any array",
-    .doc = "Repeats the operand along the result dimensions not listed. (BroadcastInDim)",
-};
+    .doc = "Repeats the operand along the result dimensions not listed. (BroadcastInDim)"};
 constinit const OpDef kConcatenateOp{
     .opcode = Opcode::kConcatenate,
     .min_operands = 1,
@@ -243,8 +240,7 @@ constinit const OpDef kConcatenateOp{
     .kernel = KernelKind::kView,
     .view = ConcatenateOpPieces,
     .types = "any array",
-    .doc = "Operands one after another along one dimension. (Concatenate)",
-};
+    .doc = "Operands one after another along one dimension. (Concatenate)"};
 constinit const OpDef kDynamicSliceOp{
     .opcode = Opcode::kDynamicSlice,
     .min_operands = 1,
@@ -255,8 +251,7 @@ constinit const OpDef kDynamicSliceOp{
     .kernel = KernelKind::kView,
     .view = DynamicSlicePieces,
     .types = "any array, integer starts",
-    .doc = "A box at start indices that are clamped to fit. (DynamicSlice)",
-};
+    .doc = "A box at start indices that are clamped to fit. (DynamicSlice)"};
 constinit const OpDef kDynamicUpdateSliceOp{
     .opcode = Opcode::kDynamicUpdateSlice,
     .min_operands = 2,
@@ -266,10 +261,8 @@ constinit const OpDef kDynamicUpdateSliceOp{
     .kernel = KernelKind::kView,
     .view = DynamicUpdateSlicePieces,
     .types = "any array, integer starts",
-    .doc =
-        "The first operand with a box at clamped start indices replaced by the second. "
-        "(DynamicUpdateSlice)",
-};
+    .doc = "The first operand with a box at clamped start indices replaced by the second. "
+           "(DynamicUpdateSlice)"};
 constinit const OpDef kPadOp{
     .opcode = Opcode::kPad,
     .min_operands = 2,
@@ -279,8 +272,7 @@ constinit const OpDef kPadOp{
     .kernel = KernelKind::kView,
     .view = PadPieces,
     .types = "any array",
-    .doc = "Padding between elements, then at the edges; negative edges crop. (Pad)",
-};
+    .doc = "Padding between elements, then at the edges; negative edges crop. (Pad)"};
 constinit const OpDef kReshapeOp{
     .opcode = Opcode::kReshape,
     .min_operands = 1,
@@ -291,8 +283,7 @@ constinit const OpDef kReshapeOp{
     .kernel = KernelKind::kView,
     .view = ReshapePieces,
     .types = "any array",
-    .doc = "The same elements in row-major order under other dimensions. (Reshape)",
-};
+    .doc = "The same elements in row-major order under other dimensions. (Reshape)"};
 constinit const OpDef kReverseOp{
     .opcode = Opcode::kReverse,
     .min_operands = 1,
@@ -303,8 +294,7 @@ constinit const OpDef kReverseOp{
     .view = ReversePieces,
     .tier = Tier::kT2,
     .types = "any array",
-    .doc = "Reverses the listed dimensions. (Rev)",
-};
+    .doc = "Reverses the listed dimensions. (Rev)"};
 constinit const OpDef kSliceOp{
     .opcode = Opcode::kSlice,
     .min_operands = 1,
@@ -315,8 +305,7 @@ constinit const OpDef kSliceOp{
     .kernel = KernelKind::kView,
     .view = SlicePieces,
     .types = "any array",
-    .doc = "A strided box. (Slice)",
-};
+    .doc = "A strided box. (Slice)"};
 constinit const OpDef kTransposeOp{
     .opcode = Opcode::kTranspose,
     .min_operands = 1,
@@ -326,7 +315,6 @@ constinit const OpDef kTransposeOp{
     .kernel = KernelKind::kView,
     .view = TransposePieces,
     .types = "any array",
-    .doc = "Result dimension i is operand dimension dimensions[i]. (Transpose)",
-};
+    .doc = "Result dimension i is operand dimension dimensions[i]. (Transpose)"};
 
 }  // namespace hv

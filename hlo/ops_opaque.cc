@@ -89,8 +89,7 @@ Result<const Shape*> InferTriangularSolve(const OpContext& context) {
   const Dims a = context.operand(0).dims, b = context.operand(1).dims;
   const size_t batch = a.size() - 2;
   const size_t side = batch + (context.instruction.Bool(Attr::kLeftSide) ? 0 : 1);
-  if (b[side] == a.back() &&
-      std::equal(a.begin(), a.begin() + static_cast<int64_t>(batch), b.begin())) {
+  if (b[side] == a.back() && std::equal(a.begin(), a.begin() + static_cast<int64_t>(batch), b.begin())) {
     return &context.operand(1);
   }
   return Wrong(context, "operand-dims",
@@ -117,9 +116,9 @@ Result<const Shape*> InferFft(const OpContext& context) {
     const int64_t half = length[i] / 2 + 1;
     const int64_t expected = last && inverse_real && length[i] > 0 ? half : length[i];
     if (length[i] < 0 || dims[first + i] != expected) {
-      return Wrong(
-          context, Attr::kFftLength, "fft-length",
-          fmt::format("length {} for dimension {} of {}", length[i], first + i, Text(operand)));
+      return Wrong(context, Attr::kFftLength, "fft-length",
+                   fmt::format("length {} for dimension {} of {}", length[i], first + i,
+                               Text(operand)));
     }
     if (last && inverse_real) dims[first + i] = length[i];
     if (last && forward_real && length[i] > 0) dims[first + i] = half;
@@ -165,18 +164,16 @@ Status CheckRngState(const OpContext& context) {
 constexpr OpDef Opaque(Opcode opcode, InferFn infer, int operands,
                        std::span<const AttrSpec> attributes, std::string_view types,
                        std::string_view doc) {
-  return {
-      .opcode = opcode,
-      .min_operands = operands,
-      .max_operands = operands,
-      .attributes = attributes,
-      .infer = infer,
-      .kernel = KernelKind::kOpaque,
-      .exactness = Exactness::kOrder,
-      .tier = Tier::kT3,
-      .types = types,
-      .doc = doc,
-  };
+  return {.opcode = opcode,
+          .min_operands = operands,
+          .max_operands = operands,
+          .attributes = attributes,
+          .infer = infer,
+          .kernel = KernelKind::kOpaque,
+          .exactness = Exactness::kOrder,
+          .tier = Tier::kT3,
+          .types = types,
+          .doc = doc};
 }
 
 // Random numbers of a state that the program does not see: not reproducible.
@@ -204,19 +201,17 @@ constinit const OpDef kBatchNormInferenceOp =
 constinit const OpDef kBatchNormTrainingOp =
     Opaque(Opcode::kBatchNormTraining, InferBatchNormTraining, 3, kBatchNormAttrs, "float",
            "Normalises over the batch: (result, mean, variance). (BatchNormTraining)");
-constinit const OpDef kCholeskyOp =
-    Opaque(Opcode::kCholesky, InferCholesky, 1, kCholeskyAttrs, "float, complex",
-           "Cholesky factor of each matrix. (Cholesky)");
+constinit const OpDef kCholeskyOp = Opaque(Opcode::kCholesky, InferCholesky, 1, kCholeskyAttrs, "float, complex",
+                                           "Cholesky factor of each matrix. (Cholesky)");
 constinit const OpDef kFftOp = Opaque(Opcode::kFft, InferFft, 1, kFftAttrs, "float, complex",
                                       "Fourier transform of the last dimensions. (Fft)");
 constinit const OpDef kRngOp =
     HiddenState(Opcode::kRng, CheckRng, 2, kRngAttrs, "any array",
                 "Random numbers between or around the operands. (RngUniform, RngNormal)");
 constinit const OpDef kRngBitGeneratorOp = [] {
-  OpDef def =
-      Opaque(Opcode::kRngBitGenerator, nullptr, 1, kRngBitGeneratorAttrs, "u64 or u32 state",
-             "Random bits of a counter-based generator: (new state, bits). "
-             "(RngBitGenerator)");
+  OpDef def = Opaque(Opcode::kRngBitGenerator, nullptr, 1, kRngBitGeneratorAttrs, "u64 or u32 state",
+                     "Random bits of a counter-based generator: (new state, bits). "
+                     "(RngBitGenerator)");
   def.shape_required = true;
   def.rule = CheckRngBitGenerator;
   def.exactness = Exactness::kExact;
@@ -227,7 +222,7 @@ constinit const OpDef kRngGetAndUpdateStateOp =
     HiddenState(Opcode::kRngGetAndUpdateState, CheckRngState, 0, kRngStateAttrs, "none",
                 "State of the hidden generator, moved on by delta. (RngGetAndUpdateState)");
 constinit const OpDef kTriangularSolveOp =
-    Opaque(Opcode::kTriangularSolve, InferTriangularSolve, 2, kTriangularSolveAttrs,
-           "float, complex", "Solves triangular systems. (TriangularSolve)");
+    Opaque(Opcode::kTriangularSolve, InferTriangularSolve, 2, kTriangularSolveAttrs, "float, complex",
+           "Solves triangular systems. (TriangularSolve)");
 
 }  // namespace hv

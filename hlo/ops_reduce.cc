@@ -1,5 +1,5 @@
-// Rows of the reductions and orderings: reduce, windows, sort, topk. Source: XLA operation
-// semantics, Reduce, ReduceWindow, SelectAndScatter, Sort, TopK.
+// Rows of the reductions and orderings: reduce, windows, sort, topk. Source: XLA operation semantics,
+// Reduce, ReduceWindow, SelectAndScatter, Sort, TopK.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,9 +25,9 @@ Result<size_t> InputCount(const OpContext& context) {
   HV_RETURN_IF_ERROR(CheckArrays(context));
   const size_t n = context.operand_count() / 2;
   if (2 * n != context.operand_count()) {
-    return Wrong(
-        context, "operand-count",
-        fmt::format("{} operands are not inputs and as many init values", context.operand_count()));
+    return Wrong(context, "operand-count",
+                 fmt::format("{} operands are not inputs and as many init values",
+                             context.operand_count()));
   }
   for (size_t i = 0; i < n; ++i) {
     HV_RETURN_IF_ERROR(CheckSameDims(context, 0, i));
@@ -79,9 +79,9 @@ Result<const Shape*> InferSelectAndScatter(const OpContext& context) {
   HV_RETURN_IF_ERROR(CheckSameType(context, 0, 1, FloatWidth::kAny));
   HV_RETURN_IF_ERROR(CheckSameType(context, 0, 2, FloatWidth::kAny));
   HV_RETURN_IF_ERROR(CheckScalar(context, 2));
-  HV_ASSIGN(
-      const std::vector<int64_t> dims,
-      WindowPositions(context, operand.dims, context.instruction.List<WindowDim>(Attr::kWindow)));
+  HV_ASSIGN(const std::vector<int64_t> dims,
+            WindowPositions(context, operand.dims,
+                            context.instruction.List<WindowDim>(Attr::kWindow)));
   if (!std::equal(dims.begin(), dims.end(), source.dims.begin(), source.dims.end())) {
     return Wrong(context, "operand-dims",
                  fmt::format("source is {}, but the window has positions {}", Text(source),
@@ -137,8 +137,7 @@ constinit const OpDef kReduceOp{
     .kernel = KernelKind::kReduce,
     .exactness = Exactness::kOrder,
     .types = "any array",
-    .doc = "Folds the listed dimensions, starting from the init values. (Reduce)",
-};
+    .doc = "Folds the listed dimensions, starting from the init values. (Reduce)"};
 constinit const OpDef kReduceWindowOp{
     .opcode = Opcode::kReduceWindow,
     .min_operands = 2,
@@ -149,8 +148,7 @@ constinit const OpDef kReduceWindowOp{
     .exactness = Exactness::kOrder,
     .tier = Tier::kT2,
     .types = "any array",
-    .doc = "Folds every window; padding and holes contribute nothing. (ReduceWindow)",
-};
+    .doc = "Folds every window; padding and holes contribute nothing. (ReduceWindow)"};
 constinit const OpDef kSelectAndScatterOp{
     .opcode = Opcode::kSelectAndScatter,
     .min_operands = 3,
@@ -161,10 +159,8 @@ constinit const OpDef kSelectAndScatterOp{
     .exactness = Exactness::kOrder,
     .tier = Tier::kT3,
     .types = "any array",
-    .doc =
-        "Scatters each source element to the selected place of its window. "
-        "(SelectAndScatter)",
-};
+    .doc = "Scatters each source element to the selected place of its window. "
+           "(SelectAndScatter)"};
 constinit const OpDef kSortOp{
     .opcode = Opcode::kSort,
     .min_operands = 1,
@@ -174,8 +170,7 @@ constinit const OpDef kSortOp{
     .kernel = KernelKind::kOpaque,
     .tier = Tier::kT2,
     .types = "any array",
-    .doc = "Sorts along one dimension, all operands by one permutation. (Sort)",
-};
+    .doc = "Sorts along one dimension, all operands by one permutation. (Sort)"};
 constinit const OpDef kTopkOp{
     .opcode = Opcode::kTopk,
     .min_operands = 1,
@@ -185,7 +180,6 @@ constinit const OpDef kTopkOp{
     .kernel = KernelKind::kOpaque,
     .tier = Tier::kT2,
     .types = "integer, float",
-    .doc = "The k largest (or smallest) of the last dimension with their indices. (TopK)",
-};
+    .doc = "The k largest (or smallest) of the last dimension with their indices. (TopK)"};
 
 }  // namespace hv

@@ -36,15 +36,21 @@ constexpr AttrSpec kScanAttrs[] = {{Attr::kDimensions, kRequired},
                                    {Attr::kToApply, kRequired}};
 constexpr AttrSpec kWhileAttrs[] = {{Attr::kCondition, kRequired}, {Attr::kBody, kRequired}};
 
+std::vector<const Shape*> OperandShapes(const OpContext& context) {
+  std::vector<const Shape*> shapes;
+  for (size_t i = 0; i < context.operand_count(); ++i) shapes.push_back(&context.operand(i));
+  return shapes;
+}
+
 Result<const Shape*> InferCall(const OpContext& context) {
-  HV_RETURN_IF_ERROR(
-      CheckSignature(context, Attr::kToApply, OperandShapes(context), nullptr, FloatWidth::kExact));
+  HV_RETURN_IF_ERROR(CheckSignature(context, Attr::kToApply, OperandShapes(context), nullptr,
+                                    FloatWidth::kExact));
   return &ResultOf(context, Attr::kToApply);
 }
 
 Result<const Shape*> InferFusion(const OpContext& context) {
-  HV_RETURN_IF_ERROR(
-      CheckSignature(context, Attr::kCalls, OperandShapes(context), nullptr, FloatWidth::kExact));
+  HV_RETURN_IF_ERROR(CheckSignature(context, Attr::kCalls, OperandShapes(context), nullptr,
+                                    FloatWidth::kExact));
   return &ResultOf(context, Attr::kCalls);
 }
 
@@ -121,7 +127,8 @@ Result<const Shape*> InferMap(const OpContext& context) {
   if (context.instruction.Has(Attr::kDimensions)) {
     HV_RETURN_IF_ERROR(CheckCount(context, Attr::kDimensions, context.operand(0).dims.size()));
   }
-  HV_RETURN_IF_ERROR(CheckSignature(context, Attr::kToApply, scalars, nullptr, FloatWidth::kAny));
+  HV_RETURN_IF_ERROR(
+      CheckSignature(context, Attr::kToApply, scalars, nullptr, FloatWidth::kAny));
   const Shape& result = ResultOf(context, Attr::kToApply);
   if (!result.IsScalar()) {
     return Wrong(context, Attr::kToApply, "computation-result",
@@ -147,8 +154,8 @@ Result<const Shape*> InferScan(const OpContext& context) {
     const Shape& input = *parameters[i];
     if (d >= input.rank() || input.dims[static_cast<size_t>(d)] != steps) {
       return Wrong(context, "operand-dims",
-                   fmt::format("input {} is {}, but dimension {} must have size {}", i, Text(input),
-                               d, steps));
+                   fmt::format("input {} is {}, but dimension {} must have size {}", i,
+                               Text(input), d, steps));
     }
     std::vector<int64_t> dims(input.dims.begin(), input.dims.end());
     dims.erase(dims.begin() + d);
@@ -166,9 +173,9 @@ Result<const Shape*> InferScan(const OpContext& context) {
   for (size_t i = 0; i + static_cast<size_t>(carries) < results.size(); ++i) {
     std::vector<int64_t> dims(results[i]->dims.begin(), results[i]->dims.end());
     if (!results[i]->IsArray() || d > results[i]->rank()) {
-      return Wrong(
-          context, Attr::kToApply, "computation-result",
-          fmt::format("output {} cannot be stacked along dimension {}", Text(*results[i]), d));
+      return Wrong(context, Attr::kToApply, "computation-result",
+                   fmt::format("output {} cannot be stacked along dimension {}",
+                               Text(*results[i]), d));
     }
     dims.insert(dims.begin() + d, steps);
     HV_ASSIGN(results[i], MakeArray(context, results[i]->type, dims));
@@ -193,8 +200,7 @@ constinit const OpDef kCallOp{
     .infer = InferCall,
     .kernel = KernelKind::kRegion,
     .types = "any",
-    .doc = "Runs a computation on the operands. (Call)",
-};
+    .doc = "Runs a computation on the operands. (Call)"};
 constinit const OpDef kConditionalOp{
     .opcode = Opcode::kConditional,
     .min_operands = 2,
@@ -203,8 +209,7 @@ constinit const OpDef kConditionalOp{
     .infer = InferConditional,
     .kernel = KernelKind::kRegion,
     .types = "pred[] or s32[], then any",
-    .doc = "Runs the selected branch; the last one if the selector is out of range. (Conditional)",
-};
+    .doc = "Runs the selected branch; the last one if the selector is out of range. (Conditional)"};
 constinit const OpDef kCustomCallOp{
     .opcode = Opcode::kCustomCall,
     .max_operands = kAnyNumber,
@@ -215,8 +220,7 @@ constinit const OpDef kCustomCallOp{
     .exactness = Exactness::kNone,
     .tier = Tier::kX,
     .types = "any",
-    .doc = "A function of a target, known by name only. (CustomCall)",
-};
+    .doc = "A function of a target, known by name only. (CustomCall)"};
 constinit const OpDef kFusionOp{
     .opcode = Opcode::kFusion,
     .max_operands = kAnyNumber,
@@ -225,8 +229,7 @@ constinit const OpDef kFusionOp{
     .shape_required = true,
     .kernel = KernelKind::kRegion,
     .types = "any",
-    .doc = "Runs a computation that the compiler made one kernel of. (Fusion)",
-};
+    .doc = "Runs a computation that the compiler made one kernel of. (Fusion)"};
 constinit const OpDef kMapOp{
     .opcode = Opcode::kMap,
     .min_operands = 1,
@@ -236,8 +239,7 @@ constinit const OpDef kMapOp{
     .kernel = KernelKind::kRegion,
     .tier = Tier::kT2,
     .types = "any array",
-    .doc = "Applies a scalar computation to every element. (Map)",
-};
+    .doc = "Applies a scalar computation to every element. (Map)"};
 constinit const OpDef kScanOp{
     .opcode = Opcode::kScan,
     .min_operands = 1,
@@ -247,8 +249,7 @@ constinit const OpDef kScanOp{
     .kernel = KernelKind::kRegion,
     .tier = Tier::kT3,
     .types = "any array",
-    .doc = "Runs a computation along a dimension, handing carries on. (Scan)",
-};
+    .doc = "Runs a computation along a dimension, handing carries on. (Scan)"};
 constinit const OpDef kWhileOp{
     .opcode = Opcode::kWhile,
     .min_operands = 1,
@@ -257,7 +258,6 @@ constinit const OpDef kWhileOp{
     .infer = InferWhile,
     .kernel = KernelKind::kRegion,
     .types = "any",
-    .doc = "Runs body on the value while condition is true of it. (While)",
-};
+    .doc = "Runs body on the value while condition is true of it. (While)"};
 
 }  // namespace hv

@@ -69,16 +69,14 @@ constinit const OpDef kAfterAllOp{
     .infer = InferAfterAll,
     .kernel = KernelKind::kSource,
     .types = "token",
-    .doc = "A token that comes after all operands. (AfterAll)",
-};
+    .doc = "A token that comes after all operands. (AfterAll)"};
 constinit const OpDef kConstantOp{
     .opcode = Opcode::kConstant,
     .shape_required = true,
     .rule = CheckConstant,
     .kernel = KernelKind::kSource,
     .types = "any",
-    .doc = "The literal in its parentheses. (Constant)",
-};
+    .doc = "The literal in its parentheses. (Constant)"};
 constinit const OpDef kInfeedOp{
     .opcode = Opcode::kInfeed,
     .min_operands = 1,
@@ -91,8 +89,7 @@ constinit const OpDef kInfeedOp{
     .tier = Tier::kX,
     .side_effect = true,
     .types = "token",
-    .doc = "Reads from the host: (data, token). (Infeed)",
-};
+    .doc = "Reads from the host: (data, token). (Infeed)"};
 constinit const OpDef kIotaOp{
     .opcode = Opcode::kIota,
     .attributes = kIotaAttrs,
@@ -100,8 +97,7 @@ constinit const OpDef kIotaOp{
     .rule = CheckIota,
     .kernel = KernelKind::kSource,
     .types = "integer, float, complex",
-    .doc = "Each element is its index along iota_dimension. (Iota)",
-};
+    .doc = "Each element is its index along iota_dimension. (Iota)"};
 constinit const OpDef kOutfeedOp{
     .opcode = Opcode::kOutfeed,
     .min_operands = 2,
@@ -114,28 +110,24 @@ constinit const OpDef kOutfeedOp{
     .tier = Tier::kX,
     .side_effect = true,
     .types = "any, token",
-    .doc = "Writes to the host, gives a token. (Outfeed)",
-};
+    .doc = "Writes to the host, gives a token. (Outfeed)"};
 constinit const OpDef kParameterOp{
     .opcode = Opcode::kParameter,
     .shape_required = true,
     .kernel = KernelKind::kSource,
     .types = "any",
-    .doc = "The argument of this number. (Parameter)",
-};
+    .doc = "The argument of this number. (Parameter)"};
 constinit const OpDef kPartitionIdOp{
     .opcode = Opcode::kPartitionId,
     .infer = InferDeviceId,
     .kernel = KernelKind::kSource,
     .types = "u32[]",
-    .doc = "Partition number of the device. (PartitionId)",
-};
+    .doc = "Partition number of the device. (PartitionId)"};
 constinit const OpDef kReplicaIdOp{
     .opcode = Opcode::kReplicaId,
     .infer = InferDeviceId,
     .kernel = KernelKind::kSource,
     .types = "u32[]",
-    .doc = "Replica number of the device. (ReplicaId)",
-};
+    .doc = "Replica number of the device. (ReplicaId)"};
 
 }  // namespace hv

@@ -1,5 +1,5 @@
-// Rows of the element-wise ops with one operand. Source: XLA operation semantics, "Element-wise
-// unary functions".
+// Rows of the element-wise ops with one operand. Source: XLA operation semantics, "Element-wise unary
+// functions".
 #include <fmt/format.h>
 
 #include "hlo/op_rows.h"
@@ -80,27 +80,24 @@ Status CheckStochasticConvert(const OpContext& context) {
   HV_RETURN_IF_ERROR(CheckSameDims(context, 0, 1));
   const ElementType value = context.operand(0).type, random = context.operand(1).type;
   if (!IsUnsigned(random) || BitWidth(random) != BitWidth(value)) {
-    return Wrong(
-        context, "operand-type",
-        fmt::format("random operand of type {} for {}", ToString(random), ToString(value)));
+    return Wrong(context, "operand-type",
+                 fmt::format("random operand of type {} for {}", ToString(random), ToString(value)));
   }
   return CheckConvert(context);
 }
 
 constexpr OpDef Unary(Opcode opcode, ScalarFn fn, Exactness exactness, Tier tier, TypeSet accepts,
                       std::string_view doc, InferFn infer = InferSame) {
-  return {
-      .opcode = opcode,
-      .min_operands = 1,
-      .max_operands = 1,
-      .infer = infer,
-      .kernel = KernelKind::kScalar,
-      .scalar = fn,
-      .accepts = accepts,
-      .exactness = exactness,
-      .tier = tier,
-      .doc = doc,
-  };
+  return {.opcode = opcode,
+          .min_operands = 1,
+          .max_operands = 1,
+          .infer = infer,
+          .kernel = KernelKind::kScalar,
+          .scalar = fn,
+          .accepts = accepts,
+          .exactness = exactness,
+          .tier = tier,
+          .doc = doc};
 }
 
 // A function of the math library: differs by a few units in the last place between implementations.
@@ -155,8 +152,8 @@ constinit const OpDef kIsFiniteOp =
           "True where the operand is neither infinite nor NaN. (IsFinite)", InferPred);
 constinit const OpDef kLogOp =
     Library(Opcode::kLog, ScalarFn::kLog, kT2, "Natural logarithm. (Log)");
-constinit const OpDef kLogPlusOneOp =
-    Library(Opcode::kLogPlusOne, ScalarFn::kLog1p, kT2, "Natural logarithm of one plus x. (Log1p)");
+constinit const OpDef kLogPlusOneOp = Library(Opcode::kLogPlusOne, ScalarFn::kLog1p, kT2,
+                                              "Natural logarithm of one plus x. (Log1p)");
 constinit const OpDef kLogisticOp =
     Library(Opcode::kLogistic, ScalarFn::kLogistic, kT2, "1 / (1 + exp(-x)). (Logistic)");
 constinit const OpDef kNegateOp =
@@ -202,10 +199,8 @@ constinit const OpDef kBitcastConvertOp{
     .kernel = KernelKind::kScalar,
     .scalar = ScalarFn::kBitcastConvert,
     .tier = kT2,
-    .doc =
-        "Same bits, other type; a last dimension appears or goes when widths differ. "
-        "(BitcastConvertType)",
-};
+    .doc = "Same bits, other type; a last dimension appears or goes when widths differ. "
+           "(BitcastConvertType)"};
 constinit const OpDef kConvertOp{
     .opcode = Opcode::kConvert,
     .min_operands = 1,
@@ -214,10 +209,8 @@ constinit const OpDef kConvertOp{
     .rule = CheckConvert,
     .kernel = KernelKind::kScalar,
     .scalar = ScalarFn::kConvert,
-    .doc =
-        "Same values, other type: rounds to nearest even, saturates to integers. "
-        "(ConvertElementType)",
-};
+    .doc = "Same values, other type: rounds to nearest even, saturates to integers. "
+           "(ConvertElementType)"};
 constinit const OpDef kReducePrecisionOp{
     .opcode = Opcode::kReducePrecision,
     .min_operands = 1,
@@ -229,8 +222,7 @@ constinit const OpDef kReducePrecisionOp{
     .scalar = ScalarFn::kReducePrecision,
     .accepts = kFloats,
     .tier = kT2,
-    .doc = "Rounds to the given exponent and mantissa bits. (ReducePrecision)",
-};
+    .doc = "Rounds to the given exponent and mantissa bits. (ReducePrecision)"};
 constinit const OpDef kStochasticConvertOp{
     .opcode = Opcode::kStochasticConvert,
     .min_operands = 2,
@@ -241,7 +233,6 @@ constinit const OpDef kStochasticConvertOp{
     .scalar = ScalarFn::kStochasticConvert,
     .tier = kT3,
     .types = "float, unsigned of the same width",
-    .doc = "Rounds to an integer up or down as the random operand decides. (StochasticConvert)",
-};
+    .doc = "Rounds to an integer up or down as the random operand decides. (StochasticConvert)"};
 
 }  // namespace hv

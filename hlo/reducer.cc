@@ -38,10 +38,8 @@ bool IsAssociativeAndCommutative(ScalarFn fn) {
     case ScalarFn::kMinimum:
     case ScalarFn::kAnd:
     case ScalarFn::kOr:
-    case ScalarFn::kXor:
-      return true;
-    default:
-      return false;
+    case ScalarFn::kXor: return true;
+    default: return false;
   }
 }
 

@@ -1,4 +1,3 @@
-// Shape rules: shared checks and their wording.
 #include "hlo/rules.h"
 
 #include <fmt/format.h>
@@ -98,8 +97,9 @@ bool SameType(ElementType a, ElementType b, FloatWidth width) {
 bool Compatible(const Shape& a, const Shape& b, FloatWidth width) {
   if (&a == &b) return true;
   return a.is_buffer == b.is_buffer && SameType(a.type, b.type, width) && SameDims(a, b) &&
-         std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(),
-                    [width](const Shape* x, const Shape* y) { return Compatible(*x, *y, width); });
+         std::equal(
+             a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(),
+             [width](const Shape* x, const Shape* y) { return Compatible(*x, *y, width); });
 }
 
 Result<const Shape*> MakeArray(const OpContext& context, ElementType type, Dims dims) {
@@ -111,12 +111,6 @@ Result<const Shape*> MakeArray(const OpContext& context, ElementType type, Dims 
 
 const Shape* WithType(const OpContext& context, const Shape& shape, ElementType type) {
   return shape.type == type ? &shape : context.shapes.WithType(shape, type);
-}
-
-std::vector<const Shape*> OperandShapes(const OpContext& context) {
-  std::vector<const Shape*> shapes;
-  for (size_t i = 0; i < context.operand_count(); ++i) shapes.push_back(&context.operand(i));
-  return shapes;
 }
 
 const Shape* TupleOrSingle(const OpContext& context, std::span<const Shape* const> shapes) {

@@ -22,8 +22,8 @@ tl::unexpected<Error> Wrong(const OpContext& context, Attr key, std::string_view
 // "attribute-unknown", "unbounded-dimension".
 Status CheckForm(const OpContext& context);
 
-// May differing float widths pass as equal? HLO's verifier ignores them in arithmetic, where
-// operands are converted to the declared type, but not where values are handed on unchanged.
+// May differing float widths pass as equal? HLO's verifier ignores them in arithmetic, where operands
+// are converted to the declared type, but not where values are handed on unchanged.
 enum class FloatWidth : bool { kExact, kAny };
 
 bool SameType(ElementType a, ElementType b, FloatWidth width);
@@ -34,7 +34,6 @@ bool Compatible(const Shape& a, const Shape& b, FloatWidth width);
 Result<const Shape*> MakeArray(const OpContext& context, ElementType type, Dims dims);
 // `shape` with the element type `type`.
 const Shape* WithType(const OpContext& context, const Shape& shape, ElementType type);
-std::vector<const Shape*> OperandShapes(const OpContext& context);
 // One shape, or a tuple of several.
 const Shape* TupleOrSingle(const OpContext& context, std::span<const Shape* const> shapes);
 
@@ -43,11 +42,10 @@ Status CheckArrays(const OpContext& context, size_t first, size_t end);
 inline Status CheckArrays(const OpContext& context) {
   return CheckArrays(context, 0, context.operand_count());
 }
-Status CheckScalar(const OpContext& context, size_t operand);              // "operand-rank"
-Status CheckRank(const OpContext& context, size_t operand, int64_t rank);  // "operand-rank"
-Status CheckSameDims(const OpContext& context, size_t a, size_t b);        // "operand-dims"
-Status CheckSameType(const OpContext& context, size_t a, size_t b,
-                     FloatWidth width);  // "operand-types"
+Status CheckScalar(const OpContext& context, size_t operand);                     // "operand-rank"
+Status CheckRank(const OpContext& context, size_t operand, int64_t rank);         // "operand-rank"
+Status CheckSameDims(const OpContext& context, size_t a, size_t b);               // "operand-dims"
+Status CheckSameType(const OpContext& context, size_t a, size_t b, FloatWidth width);  // "operand-types"
 Status CheckAccepted(const OpContext& context, size_t operand, TypeSet accepted);  // "operand-type"
 // Factors of a product: of one kind (integers, floats, complex numbers, pred): "operand-types".
 Status CheckSameKind(const OpContext& context, size_t a, size_t b);
@@ -76,8 +74,8 @@ inline Status CheckSignature(const OpContext& context, Attr key,
   return CheckSignature(context, key, context.instruction.Computation(key), parameters, result,
                         width);
 }
-// A reduction function over values of operands 0..n-1: 2n scalars (accumulators, then values) to
-// one scalar, or a tuple of n. Ids of CheckSignature.
+// A reduction function over values of operands 0..n-1: 2n scalars (accumulators, then values) to one
+// scalar, or a tuple of n. Ids of CheckSignature.
 Status CheckReducer(const OpContext& context, Attr key, size_t n);
 // Shape of the result of the computation under `key`.
 const Shape& ResultOf(const OpContext& context, Attr key);

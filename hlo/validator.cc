@@ -17,10 +17,8 @@ FloatWidth WidthOf(const OpDef& def) {
     case KernelKind::kWindow:
     case KernelKind::kContract:
     case KernelKind::kScatter:
-    case KernelKind::kOpaque:
-      return FloatWidth::kAny;
-    default:
-      return def.opcode == Opcode::kMap ? FloatWidth::kAny : FloatWidth::kExact;
+    case KernelKind::kOpaque: return FloatWidth::kAny;
+    default: return def.opcode == Opcode::kMap ? FloatWidth::kAny : FloatWidth::kExact;
   }
 }
 
@@ -75,7 +73,8 @@ void Findings::Add(const Instruction& at, std::string_view id, std::string_view 
   Add(at.offset, id, fmt::format("{}: {}", ToString(at.opcode), message));
 }
 
-void Findings::Add(const Instruction& at, Attr key, std::string_view id, std::string_view message) {
+void Findings::Add(const Instruction& at, Attr key, std::string_view id,
+                   std::string_view message) {
   const Attribute* attribute = at.Find(key);
   const bool placed = attribute != nullptr && attribute->offset != Instruction::kNoOffset;
   Add(placed ? attribute->offset : at.offset, id,

@@ -1,5 +1,5 @@
-// Rules about asynchronous ops: a start has one user, which is an update or done of its kind; a
-// done ends a start of its kind; wrapped computations are run by one start. Source:
+// Rules about asynchronous ops: a start has one user, which is an update or done of its kind; a done
+// ends a start of its kind; wrapped computations are run by one start. Source:
 // xla/service/hlo_verifier.cc (async instructions, send and recv).
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 namespace hv {
 namespace {
 
-// What may follow a start (or an update), what may precede a done; starts and dones of one kind
-// share a row.
+// What may follow a start (or an update), what may precede a done; starts and dones of one kind share
+// a row.
 struct AsyncKind {
   Opcode start, done;
 };
@@ -104,14 +104,15 @@ void CheckArguments(const Module& module, const Computation& computation, const 
   }
   if (fits) return;
   findings->Add(done, "async-arguments",
-                fmt::format("{} arguments of its start and updates do not fit {}", arguments.size(),
-                            body.name));
+                fmt::format("{} arguments of its start and updates do not fit {}",
+                            arguments.size(), body.name));
 }
 
 // With a channel, a transfer has one user: its done, or a tuple that carries it through a loop.
 void CheckTransfer(const Computation& computation, const Instruction& transfer,
                    const UserList& users, Findings* findings) {
-  const Opcode done = transfer.opcode == Opcode::kSend ? Opcode::kSendDone : Opcode::kRecvDone;
+  const Opcode done =
+      transfer.opcode == Opcode::kSend ? Opcode::kSendDone : Opcode::kRecvDone;
   if (transfer.Int(Attr::kChannelId, 0) <= 0) return;
   if (users.size() != 1) {
     findings->Add(transfer, "async-user-count", fmt::format("has {} users, not one", users.size()));
@@ -141,7 +142,8 @@ void CheckTransferDone(const Computation& computation, const Instruction& done,
 bool IsPlainBody(const Computation& body) {
   for (size_t i = 0; i < body.instructions.size(); ++i) {
     const Instruction& instruction = body.instructions[i];
-    if (instruction.opcode != Opcode::kParameter && static_cast<InstructionIndex>(i) != body.root) {
+    if (instruction.opcode != Opcode::kParameter &&
+        static_cast<InstructionIndex>(i) != body.root) {
       return false;
     }
   }
@@ -181,10 +183,8 @@ void CheckThread(const Module& module, const Computation& computation,
     case Opcode::kCall:
     case Opcode::kConditional:
     case Opcode::kFusion:
-    case Opcode::kWhile:
-      break;
-    default:
-      return;
+    case Opcode::kWhile: break;
+    default: return;
   }
   for (const ComputationIndex callee : CalledComputations(instruction)) {
     if (ThreadOf(module.At(callee)) == ThreadOf(computation)) continue;
@@ -196,7 +196,8 @@ void CheckThread(const Module& module, const Computation& computation,
 
 }  // namespace
 
-void CheckAsynchronous(const Module& module, const Computation& computation, Findings* findings) {
+void CheckAsynchronous(const Module& module, const Computation& computation,
+                       Findings* findings) {
   std::vector<UserList> users;  // made when first needed: most computations need none
   for (size_t i = 0; i < computation.instructions.size(); ++i) {
     const Instruction& instruction = computation.instructions[i];

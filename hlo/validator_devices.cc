@@ -56,8 +56,8 @@ class DeviceRules {
     return true;
   }
 
-  // Ids 0 .. ids_-1, each once; some may miss in a collective-broadcast. Works on what is listed,
-  // not on what the mesh has: counts may be huge.
+  // Ids 0 .. ids_-1, each once; some may miss in a collective-broadcast. Works on what is listed, not
+  // on what the mesh has: counts may be huge.
   bool CheckIds(std::vector<int64_t> listed, bool some_may_miss) {
     std::sort(listed.begin(), listed.end());
     for (const int64_t id : {listed.front(), listed.back()}) {
@@ -97,7 +97,8 @@ class DeviceRules {
       }
       if (group.size() != groups_[0].size() && !any_size) {
         return Fail(Attr::kReplicaGroups, "group-sizes",
-                    fmt::format("groups of {} and of {} members", groups_[0].size(), group.size()));
+                    fmt::format("groups of {} and of {} members", groups_[0].size(),
+                                group.size()));
       }
       listed.insert(listed.end(), group.begin(), group.end());
     }
@@ -116,21 +117,15 @@ class DeviceRules {
     return instruction_.operands.size() == 1 ? shape : *shape.elements[i];
   }
 
-  // Sizes along `dimensions` against the group size. The op's own rule has checked the shapes'
-  // form.
+  // Sizes along `dimensions` against the group size. The op's own rule has checked the shapes' form.
   void CheckSizes() {
     const Dims dimensions = instruction_.Ints(Attr::kDimensions);
     switch (PlainOpcode(instruction_.opcode)) {
-      case Opcode::kAllGather:
-        return CheckFactor(dimensions[0], /*grows=*/true);
-      case Opcode::kReduceScatter:
-        return CheckFactor(dimensions[0], /*grows=*/false);
-      case Opcode::kAllToAll:
-        return CheckAllToAll(dimensions);
-      case Opcode::kRaggedAllToAll:
-        return CheckRagged();
-      default:
-        return;
+      case Opcode::kAllGather: return CheckFactor(dimensions[0], /*grows=*/true);
+      case Opcode::kReduceScatter: return CheckFactor(dimensions[0], /*grows=*/false);
+      case Opcode::kAllToAll: return CheckAllToAll(dimensions);
+      case Opcode::kRaggedAllToAll: return CheckRagged();
+      default: return;
     }
   }
 
@@ -181,8 +176,8 @@ class DeviceRules {
       Fail(key, "pairs-text", "_xla_send_recv_source_target_pairs is no list of pairs");
       return;
     }
-    const size_t slices =
-        std::max<size_t>(1, instruction_.List<std::span<const int64_t>>(Attr::kSliceSizes).size());
+    const size_t slices = std::max<size_t>(
+        1, instruction_.List<std::span<const int64_t>>(Attr::kSliceSizes).size());
     std::vector<int64_t> sources, targets;
     for (const SourceTarget& pair : *pairs) {
       for (const int64_t id : {pair.source, pair.target}) {

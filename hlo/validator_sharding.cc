@@ -1,5 +1,5 @@
-// A sharding fits its shape: one per leaf of a tuple, tile sizes for every dimension of an array.
-// The parser has checked the spelling. Source: xla/hlo/ir/hlo_sharding.cc (Validate).
+// A sharding fits its shape: one per leaf of a tuple, tile sizes for every dimension of an array. The
+// parser has checked the spelling. Source: xla/hlo/ir/hlo_sharding.cc (Validate).
 #include <fmt/format.h>
 
 #include <algorithm>

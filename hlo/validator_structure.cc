@@ -1,6 +1,6 @@
-// Rules about a module's own order and its interface: operands before users, callees before
-// callers, parameters numbered without gaps, the entry layout. The parser guarantees most of this
-// for text; rewritten modules are checked here.
+// Rules about a module's own order and its interface: operands before users, callees before callers,
+// parameters numbered without gaps, the entry layout. The parser guarantees most of this for text;
+// rewritten modules are checked here.
 #include <fmt/format.h>
 
 #include "hlo/findings.h"

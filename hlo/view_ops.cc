@@ -1,5 +1,5 @@
-// Pieces of each View op. Attributes have been validated. Source: XLA operation semantics,
-// Broadcast, Reshape, Transpose, Slice, Pad, Concatenate, Rev, DynamicSlice, DynamicUpdateSlice.
+// Pieces of each View op. Attributes have been validated. Source: XLA operation semantics, Broadcast,
+// Reshape, Transpose, Slice, Pad, Concatenate, Rev, DynamicSlice, DynamicUpdateSlice.
 #include "hlo/view_ops.h"
 
 #include <algorithm>
@@ -35,8 +35,9 @@ std::vector<MemoryDigit> MemoryDigits(const Shape& shape) {
   const std::vector<int64_t> strides = RowMajorStrides(shape.dims);
   std::vector<MemoryDigit> digits;
   for (int64_t k = 0; k < shape.rank(); ++k) {
-    const int64_t d = shape.minor_to_major.empty() ? shape.rank() - 1 - k
-                                                   : shape.minor_to_major[static_cast<size_t>(k)];
+    const int64_t d = shape.minor_to_major.empty()
+                          ? shape.rank() - 1 - k
+                          : shape.minor_to_major[static_cast<size_t>(k)];
     const MemoryDigit digit{shape.dims[static_cast<size_t>(d)], strides[static_cast<size_t>(d)]};
     if (digit.extent == 1) continue;
     if (!digits.empty() && digit.stride == digits.back().extent * digits.back().stride) {
@@ -157,7 +158,8 @@ Pieces PadPieces(const Instruction& instruction, std::span<const Shape* const> o
   const std::vector<int64_t> out = RowMajorStrides(instruction.shape->dims);
   Piece piece;
   for (size_t d = 0; d < padding.size(); ++d) {
-    const PadRange range = RangeOf(padding[d], operands[0]->dims[d], instruction.shape->dims[d]);
+    const PadRange range =
+        RangeOf(padding[d], operands[0]->dims[d], instruction.shape->dims[d]);
     if (range.count == 0) return {fill};
     piece.in_base += range.first * in[d];
     piece.out_base += range.position * out[d];
@@ -170,8 +172,7 @@ Pieces PadPieces(const Instruction& instruction, std::span<const Shape* const> o
 Pieces ConcatenateOpPieces(const Instruction& instruction, std::span<const Shape* const> operands,
                            std::span<const int64_t>) {
   std::vector<std::vector<int64_t>> dims;
-  for (const Shape* operand : operands)
-    dims.emplace_back(operand->dims.begin(), operand->dims.end());
+  for (const Shape* operand : operands) dims.emplace_back(operand->dims.begin(), operand->dims.end());
   return ConcatenatePieces(dims, instruction.Ints(Attr::kDimensions)[0]);
 }
 
@@ -180,8 +181,7 @@ Pieces ReversePieces(const Instruction& instruction, std::span<const Shape* cons
   const std::span<const int64_t> dims = operands[0]->dims;
   const std::vector<int64_t> strides = RowMajorStrides(dims);
   Piece piece;
-  for (size_t d = 0; d < dims.size(); ++d)
-    piece.digits.push_back({dims[d], strides[d], strides[d]});
+  for (size_t d = 0; d < dims.size(); ++d) piece.digits.push_back({dims[d], strides[d], strides[d]});
   for (const int64_t d : instruction.Ints(Attr::kDimensions)) {
     Digit& digit = piece.digits[static_cast<size_t>(d)];
     piece.in_base += (digit.extent - 1) * digit.in_stride;
@@ -205,8 +205,7 @@ Pieces DynamicUpdateSlicePieces(const Instruction& instruction,
   if (operands[1]->element_count == 0) return pieces;
   const std::vector<int64_t> out = RowMajorStrides(operands[0]->dims);
   const int64_t base = std::inner_product(starts.begin(), starts.end(), out.begin(), int64_t{0});
-  pieces.push_back(
-      BoxPiece(1, operands[1]->dims, Zeros(starts.size()), operands[1]->dims, base, out));
+  pieces.push_back(BoxPiece(1, operands[1]->dims, Zeros(starts.size()), operands[1]->dims, base, out));
   return pieces;
 }
 

@@ -1,5 +1,3 @@
-// Positions of a window: dilate, pad, stride. Sizes come from untrusted text, so sums are 128 bits
-// wide.
 #include "hlo/window_rules.h"
 
 #include <fmt/format.h>
@@ -29,9 +27,8 @@ Result<std::vector<int64_t>> WindowPositions(const OpContext& context, Dims dims
     if (w.size < 1 || w.stride < 1 || w.base_dilation < 1 || w.window_dilation < 1 || padded < 0) {
       return Wrong(context, Attr::kWindow, "window-range",
                    fmt::format("window of size {}, stride {}, padding {}_{}, dilations {} and {} "
-                               "over dimension {} of size {}",
-                               w.size, w.stride, w.low, w.high, w.base_dilation, w.window_dilation,
-                               d, dims[d]));
+                               "over dimension {} of size {}", w.size, w.stride, w.low, w.high,
+                               w.base_dilation, w.window_dilation, d, dims[d]));
     }
     const Wide span = Dilated(w.size, w.window_dilation);
     const Wide count = span > padded ? Wide{0} : (padded - span) / w.stride + 1;

@@ -1,5 +1,5 @@
-// Shape rule of windows moved over an array: reduce-window, select-and-scatter, convolution.
-// Source: XLA operation semantics, ReduceWindow and ConvWithGeneralPadding.
+// Shape rule of windows moved over an array: reduce-window, select-and-scatter, convolution. Source:
+// XLA operation semantics, ReduceWindow and ConvWithGeneralPadding.
 #pragma once
 
 #include <span>

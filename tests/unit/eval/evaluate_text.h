@@ -1,4 +1,4 @@
-// Evaluates small HLO texts on one device, for tests: ENTRY is straight-line code without collectives.
+// Evaluates small HLO texts without collectives on one device, for tests.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "eval/domain.h"
+#include "eval/pure_call.h"
 #include "hlo/literal.h"
 #include "hlo/parser.h"
 
@@ -20,24 +21,9 @@ inline Module Parse(const std::string& entry_body, const std::string& computatio
   return std::move(*module);
 }
 
-// Values of all instructions of ENTRY; the arguments are handed over.
+// ENTRY on device (2, 3) with the arguments given.
 inline Result<Value> Evaluate(Domain& domain, const Module& module, std::vector<Value> arguments) {
-  const Computation& entry = module.Entry();
-  std::vector<Value> values;
-  for (const Instruction& instruction : entry.instructions) {
-    if (instruction.opcode == Opcode::kParameter) {
-      values.push_back(arguments[static_cast<size_t>(instruction.parameter_number)]);
-      continue;
-    }
-    std::vector<Value> operands;
-    for (const InstructionIndex o : instruction.operands) {
-      operands.push_back(values[static_cast<size_t>(o)]);
-    }
-    const KernelCall call{module, entry, instruction, instruction.shape};
-    HV_ASSIGN(Value value, EvaluateInstruction(domain, call, std::move(operands), 2, 3));
-    values.push_back(std::move(value));
-  }
-  return values[static_cast<size_t>(entry.root)];
+  return CallPure(domain, module, module.entry, std::move(arguments), {2, 3});
 }
 
 inline std::string TextOf(const Value& value) {

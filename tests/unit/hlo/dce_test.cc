@@ -1,5 +1,4 @@
-// Dead-code elimination: what stays, how it is renumbered, and that control edges keep their
-// meaning.
+// Dead-code elimination: what stays, how it is renumbered, and that control edges keep their meaning.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -151,18 +150,15 @@ TEST(ReducerTest, LeavesOthersAlone) {
             ScalarFn::kNone);
   // Narrowing converts change the sum.
   EXPECT_EQ(Recognize(pair + "x = bf16[] convert(a)  y = bf16[] convert(b)  "
-                             "s = bf16[] add(x, y)  ROOT r = f32[] convert(s) }")
-                .fn,
+                             "s = bf16[] add(x, y)  ROOT r = f32[] convert(s) }").fn,
             ScalarFn::kNone);
   // bf16 values do not all fit f16.
   EXPECT_EQ(Recognize("c { a = bf16[] parameter(0)  b = bf16[] parameter(1)  x = f16[] convert(a)  "
-                      "y = f16[] convert(b)  s = f16[] add(x, y)  ROOT r = bf16[] convert(s) }")
-                .fn,
+                      "y = f16[] convert(b)  s = f16[] add(x, y)  ROOT r = bf16[] convert(s) }").fn,
             ScalarFn::kNone);
   // A fold returns what it takes.
   EXPECT_EQ(Recognize("c { a = bf16[] parameter(0)  b = bf16[] parameter(1)  x = f32[] convert(a)  "
-                      "y = f32[] convert(b)  ROOT s = f32[] add(x, y) }")
-                .fn,
+                      "y = f32[] convert(b)  ROOT s = f32[] add(x, y) }").fn,
             ScalarFn::kNone);
 }
 

@@ -79,10 +79,12 @@ constexpr RuleCase kGroupRules[] = {
 };
 
 constexpr RuleCase kShapeRules[] = {
-    {"result-shape", "x = f32[4] parameter(0)  ROOT @r = f32[5] all-reduce(x), to_apply=add"},
-    {"result-shape", "x = f32[4] parameter(0)  ROOT @r = (f32[4]) all-reduce(x), to_apply=add"},
-    {"result-shape", "x = f32[4,2] parameter(0)  ROOT @r = f32[16,3] all-gather(x), dimensions={0}",
-     kReplicas},
+    {"result-shape",
+     "x = f32[4] parameter(0)  ROOT @r = f32[5] all-reduce(x), to_apply=add"},
+    {"result-shape",
+     "x = f32[4] parameter(0)  ROOT @r = (f32[4]) all-reduce(x), to_apply=add"},
+    {"result-shape",
+     "x = f32[4,2] parameter(0)  ROOT @r = f32[16,3] all-gather(x), dimensions={0}", kReplicas},
     {"result-shape",
      "x = f32[7] parameter(0)  ROOT @r = f32[3] reduce-scatter(x), replica_groups={{0,1}}, "
      "dimensions={0}, to_apply=add",
@@ -95,7 +97,8 @@ constexpr RuleCase kShapeRules[] = {
      "x = f32[4] parameter(0)  ROOT r = f32[4] all-reduce(x), @to_apply=addi"},
     {"computation-result",
      "x = f32[4] parameter(0)  ROOT r = f32[4] all-reduce(x), @to_apply=same"},
-    {"operand-count", "x = f32[4] parameter(0)  ROOT @r = f32[4] all-to-all(x, x), dimensions={0}"},
+    {"operand-count",
+     "x = f32[4] parameter(0)  ROOT @r = f32[4] all-to-all(x, x), dimensions={0}"},
     {"operand-dims",
      "x = f32[4] parameter(0)  y = f32[2] parameter(1)  ROOT @r = (f32[4], f32[2]) "
      "all-to-all(x, y), replica_groups={{0,1},{2,3}}",
@@ -215,8 +218,7 @@ Status ValidateText(std::string text) {
 
 TEST(EntryLayoutTest, MustFitTheEntry) {
   const std::string body = "\nENTRY main { x = f32[4] parameter(0)  ROOT r = s32[4] convert(x) }\n";
-  EXPECT_TRUE(
-      ValidateText("HloModule m, entry_computation_layout={(f32[4]{0})->s32[4]{0}}" + body));
+  EXPECT_TRUE(ValidateText("HloModule m, entry_computation_layout={(f32[4]{0})->s32[4]{0}}" + body));
   for (const char* layout : {"{(f32[4])->f32[4]}", "{(f32[5])->s32[4]}", "{()->s32[4]}"}) {
     const Status status =
         ValidateText("HloModule m, entry_computation_layout=" + std::string(layout) + body);
@@ -250,18 +252,17 @@ TEST(ValidateTest, ShardingsThatFit) {
 }
 
 TEST(ValidateTest, FloatWidthsMayDifferInArithmetic) {
-  EXPECT_TRUE(
-      ValidateText("HloModule m\nENTRY main {\n  x = f32[4] parameter(0)\n"
-                   "  y = bf16[4] parameter(1)\n  ROOT r = bf16[4] add(x, y)\n}\n"));
+  EXPECT_TRUE(ValidateText("HloModule m\nENTRY main {\n  x = f32[4] parameter(0)\n"
+                           "  y = bf16[4] parameter(1)\n  ROOT r = bf16[4] add(x, y)\n}\n"));
 }
 
 // A header without counts takes what the module implies.
 TEST(DeduceCountsTest, FromGroupsPairsAndShapes) {
   const auto counts = [](std::string_view header, std::string_view instruction) {
-    auto module =
-        ParseModule("m.hlo", "HloModule m" + std::string(header) + "\n" + std::string(kCallees) +
-                                 "ENTRY main {\n  x = f32[4] parameter(0)\n  ROOT r = " +
-                                 std::string(instruction) + "\n}\n");
+    auto module = ParseModule("m.hlo", "HloModule m" + std::string(header) + "\n" +
+                                           std::string(kCallees) +
+                                           "ENTRY main {\n  x = f32[4] parameter(0)\n  ROOT r = " +
+                                           std::string(instruction) + "\n}\n");
     EXPECT_TRUE(module) << FormatError(module.error());
     EXPECT_TRUE(Validate(*module));
     const DeviceCounts c = DeduceCounts(*module);
@@ -270,12 +271,10 @@ TEST(DeduceCountsTest, FromGroupsPairsAndShapes) {
   using Counts = std::pair<int64_t, int64_t>;
   EXPECT_EQ(counts("", "f32[4] all-reduce(x), replica_groups={{0,2},{1,3}}, to_apply=add"),
             Counts(4, 1));
-  EXPECT_EQ(
-      counts("", "f32[4] all-to-all(x), channel_id=1, replica_groups={{0,1}}, dimensions={0}"),
-      Counts(1, 2));
-  EXPECT_EQ(counts("",
-                   "f32[4] all-reduce(x), channel_id=1, replica_groups={{0,1,2}}, "
-                   "use_global_device_ids=true, to_apply=add"),
+  EXPECT_EQ(counts("", "f32[4] all-to-all(x), channel_id=1, replica_groups={{0,1}}, dimensions={0}"),
+            Counts(1, 2));
+  EXPECT_EQ(counts("", "f32[4] all-reduce(x), channel_id=1, replica_groups={{0,1,2}}, "
+                       "use_global_device_ids=true, to_apply=add"),
             Counts(1, 3));
   EXPECT_EQ(counts("", "f32[4] collective-permute(x), source_target_pairs={{0,5}}"), Counts(6, 1));
   EXPECT_EQ(counts("", "f32[12] all-gather(x), dimensions={0}"), Counts(3, 1));

@@ -14,11 +14,10 @@ using testing::ElementsAre;
 using Lists = std::vector<std::vector<int64_t>>;
 
 Module ParseRoot(const std::string& root) {
-  auto module = ParseModule("m.hlo",
-                            "HloModule m\nadd { a = f32[] parameter(0)  b = f32[] "
-                            "parameter(1)  ROOT r = f32[] add(a, b) }\nENTRY e {\n  x = "
-                            "f32[4] parameter(0)\n  t = token[] after-all()\n  ROOT r = " +
-                                root + "\n}\n");
+  auto module = ParseModule("m.hlo", "HloModule m\nadd { a = f32[] parameter(0)  b = f32[] "
+                                     "parameter(1)  ROOT r = f32[] add(a, b) }\nENTRY e {\n  x = "
+                                     "f32[4] parameter(0)\n  t = token[] after-all()\n  ROOT r = " +
+                                     root + "\n}\n");
   EXPECT_TRUE(module) << FormatError(module.error());
   return std::move(*module);
 }
@@ -68,9 +67,9 @@ TEST(EffectiveGroupsTest, CrossReplicaRepeatsForEveryPartition) {
 }
 
 TEST(EffectiveGroupsTest, CrossPartitionRepeatsForEveryReplica) {
-  EXPECT_THAT(
-      GroupsOf("f32[4] all-to-all(x), channel_id=1, replica_groups={{1,0}}, dimensions={0}", 2, 2),
-      ElementsAre(ElementsAre(1, 0), ElementsAre(3, 2)));
+  EXPECT_THAT(GroupsOf("f32[4] all-to-all(x), channel_id=1, replica_groups={{1,0}}, dimensions={0}",
+                       2, 2),
+              ElementsAre(ElementsAre(1, 0), ElementsAre(3, 2)));
 }
 
 TEST(EffectiveGroupsTest, ReplicasBringAllTheirPartitions) {

@@ -18,13 +18,11 @@ constexpr RuleCase kCommonRules[] = {
     {"operand-type", "x = f32[4] parameter(0)  ROOT @r = f32[4] and(x, x)"},
     {"operand-type", "x = pred[4] parameter(0)  ROOT @r = pred[4] subtract(x, x)"},
     {"operand-type", "x = u8[4] parameter(0)  ROOT @r = u8[4] abs(x)"},
-    {"operand-types",
-     "x = f32[4] parameter(0)  i = s32[4] parameter(1)  ROOT @r = f32[4] add(x, i)"},
+    {"operand-types", "x = f32[4] parameter(0)  i = s32[4] parameter(1)  ROOT @r = f32[4] add(x, i)"},
     {"operand-types",
      "x = s32[4] parameter(0)  i = u32[4] parameter(1)  "
      "ROOT @r = pred[4] compare(x, i), direction=EQ"},
-    {"operand-dims",
-     "x = f32[4] parameter(0)  y = f32[1] parameter(1)  ROOT @r = f32[4] add(x, y)"},
+    {"operand-dims", "x = f32[4] parameter(0)  y = f32[1] parameter(1)  ROOT @r = f32[4] add(x, y)"},
     {"operand-dims",
      "p = pred[1] parameter(0)  x = f32[4] parameter(1)  ROOT @r = f32[4] select(p, x, x)"},
     {"operand-dims",
@@ -42,7 +40,8 @@ constexpr RuleCase kCommonRules[] = {
 };
 
 constexpr RuleCase kElementwiseRules[] = {
-    {"compare-complex", "x = c64[4] parameter(0)  ROOT r = pred[4] compare(x, x), @direction=LT"},
+    {"compare-complex",
+     "x = c64[4] parameter(0)  ROOT r = pred[4] compare(x, x), @direction=LT"},
     {"compare-type",
      "x = s32[4] parameter(0)  ROOT r = pred[4] compare(x, x), direction=LT, @type=UNSIGNED"},
     {"operand-type", "x = bf16[4] parameter(0)  ROOT @r = c64[4] complex(x, x)"},
@@ -60,11 +59,13 @@ constexpr RuleCase kElementwiseRules[] = {
 
 constexpr RuleCase kMovementRules[] = {
     {"bitcast-size", "x = f32[4] parameter(0)  ROOT @r = f32[5] bitcast(x)"},
-    {"broadcast-size", "x = f32[1] parameter(0)  ROOT r = f32[4] broadcast(x), @dimensions={0}"},
+    {"broadcast-size",
+     "x = f32[1] parameter(0)  ROOT r = f32[4] broadcast(x), @dimensions={0}"},
     {"dimension-count", "x = f32[4] parameter(0)  ROOT @r = f32[4,4] broadcast(x)"},
     {"dimension-count",
      "x = f32[4,2] parameter(0)  ROOT r = f32[4,2] transpose(x), @dimensions={0}"},
-    {"dimension-range", "x = f32[4] parameter(0)  ROOT r = f32[4] reverse(x), @dimensions={1}"},
+    {"dimension-range",
+     "x = f32[4] parameter(0)  ROOT r = f32[4] reverse(x), @dimensions={1}"},
     {"dimension-range",
      "x = f32[4] parameter(0)  ROOT r = f32[8] concatenate(x, x), @dimensions={-1}"},
     {"dimension-range", "ROOT r = s32[4] iota(), @iota_dimension=1"},
@@ -105,7 +106,8 @@ constexpr RuleCase kMovementRules[] = {
     {"operand-type",
      "x = f32[4] parameter(0)  i = pred[] parameter(1)  "
      "ROOT @r = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}"},
-    {"tuple-index", "x = (f32[4]) parameter(0)  ROOT r = f32[4] get-tuple-element(x), @index=1"},
+    {"tuple-index",
+     "x = (f32[4]) parameter(0)  ROOT r = f32[4] get-tuple-element(x), @index=1"},
     {"operand-tuple", "x = f32[4] parameter(0)  ROOT @r = f32[4] get-tuple-element(x), index=0"},
     {"operand-token", "x = f32[4] parameter(0)  ROOT @r = f32[4] add-dependency(x, x)"},
     {"operand-token", "x = f32[4] parameter(0)  ROOT @r = token[] after-all(x)"},

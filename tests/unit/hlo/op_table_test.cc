@@ -38,8 +38,8 @@ TEST_P(OpTest, RowIsConsistent) {
   EXPECT_TRUE(def().max_operands < 0 || def().max_operands == def().min_operands);
   EXPECT_EQ(def().kernel == KernelKind::kScalar, def().scalar != ScalarFn::kNone);
   EXPECT_EQ(def().kernel == KernelKind::kView, def().view != nullptr);
-  EXPECT_EQ(def().kernel == KernelKind::kRefused,
-            def().exactness == Exactness::kNone && def().opcode != Opcode::kCustomCall);
+  EXPECT_EQ(def().kernel == KernelKind::kRefused, def().exactness == Exactness::kNone &&
+                                                      def().opcode != Opcode::kCustomCall);
   // Somebody says what the result shape is.
   const bool free = def().opcode == Opcode::kParameter;
   EXPECT_TRUE(free || def().infer != nullptr || def().rule != nullptr);

@@ -110,27 +110,11 @@ TEST(ValidatorCoverageTest, EveryIdHasATest) {
   }
   const std::regex call("\\b(?:Wrong|Fail|Add)\\([^\";)]*\"([a-z]+(?:-[a-z]+)*)\"");
   std::set<std::string> ids;
-  for (const char* file : {"rules",
-                           "window_rules",
-                           "ops_alias",
-                           "ops_async",
-                           "ops_binary",
-                           "ops_collective",
-                           "ops_contract",
-                           "ops_convolution",
-                           "ops_dynamic",
-                           "ops_gather",
-                           "ops_movement",
-                           "ops_opaque",
-                           "ops_reduce",
-                           "ops_region",
-                           "ops_source",
-                           "ops_unary",
-                           "validator",
-                           "validator_async",
-                           "validator_devices",
-                           "validator_sharding",
-                           "validator_structure"}) {
+  for (const char* file : {"rules", "window_rules", "ops_alias", "ops_async", "ops_binary",
+                           "ops_collective", "ops_contract", "ops_convolution", "ops_dynamic",
+                           "ops_gather", "ops_movement", "ops_opaque", "ops_reduce", "ops_region",
+                           "ops_source", "ops_unary", "validator", "validator_async",
+                           "validator_devices", "validator_sharding", "validator_structure"}) {
     const std::string source = ReadFile(std::string(HV_SOURCE_DIR "/hlo/") + file + ".cc");
     ASSERT_FALSE(source.empty()) << file;
     for (std::sregex_iterator match(source.begin(), source.end(), call), end; match != end;

@@ -1,5 +1,4 @@
-// One broken rule: an ENTRY computation that Validate must refuse, with the diagnostic's id and
-// place.
+// One broken rule: an ENTRY computation that Validate must refuse, with the diagnostic's id and place.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -164,15 +164,16 @@ TEST_P(ViewTest, Reshape) {
     result.erase(result.begin() + 1);
   }
   result.insert(result.begin() + random_.Below(int64_t(result.size()) + 1), 1);
-  Compare(Operand(dims) + fmt::format("ROOT r = {} reshape(x)", F32(result)),
-          [&](const Index& o) { return std::pair(0, Delinear(Linear(o, result), dims)); });
+  Compare(Operand(dims) + fmt::format("ROOT r = {} reshape(x)", F32(result)), [&](const Index& o) {
+    return std::pair(0, Delinear(Linear(o, result), dims));
+  });
 }
 
 TEST_P(ViewTest, Transpose) {
   const Index dims = random_.Dims(5, 3);
   const Index permutation = random_.Permutation(dims.size());
-  Compare(Operand(dims) +
-              fmt::format("ROOT r = transpose(x), dimensions={{{}}}", fmt::join(permutation, ",")),
+  Compare(Operand(dims) + fmt::format("ROOT r = transpose(x), dimensions={{{}}}",
+                                      fmt::join(permutation, ",")),
           [&](const Index& o) {
             Index i(o.size());
             for (size_t k = 0; k < o.size(); ++k) i[size_t(permutation[k])] = o[k];
@@ -191,8 +192,8 @@ TEST_P(ViewTest, Slice) {
     size.push_back((high - low.back() + stride.back() - 1) / stride.back());
     bounds.push_back(fmt::format("[{}:{}:{}]", low.back(), high, stride.back()));
   }
-  Compare(Operand(dims) +
-              fmt::format("ROOT r = {} slice(x), slice={{{}}}", F32(size), fmt::join(bounds, ", ")),
+  Compare(Operand(dims) + fmt::format("ROOT r = {} slice(x), slice={{{}}}", F32(size),
+                                      fmt::join(bounds, ", ")),
           [&](const Index& o) {
             Index i(o.size());
             for (size_t d = 0; d < o.size(); ++d) i[d] = low[d] + o[d] * stride[d];
@@ -210,8 +211,8 @@ TEST_P(ViewTest, Pad) {
     const int64_t inner = n + std::max<int64_t>(n - 1, 0) * interior.back();
     low.push_back(random_.Between(-inner, 3));
     const int64_t high = random_.Between(-std::max<int64_t>(low.back() + inner, 0), 3);
-    edges.push_back(fmt::format("{}_{}_{}", low.back(), std::max(high, -(low.back() + inner)),
-                                interior.back()));
+    edges.push_back(fmt::format("{}_{}_{}", low.back(),
+                                std::max(high, -(low.back() + inner)), interior.back()));
   }
   Compare(Operand(dims) + "v = f32[] parameter(1)\n" +
               fmt::format("ROOT r = pad(x, v), padding={}", fmt::join(edges, "x")),
@@ -281,17 +282,16 @@ TEST_P(ViewTest, DynamicSlice) {
   }
   std::string names = "x";
   const std::string entry = Operand(dims) + Starts(dims.size(), 1, &names);
-  Compare(
-      entry + fmt::format("ROOT r = {} dynamic-slice({}), dynamic_slice_sizes={{{}}}", F32(sizes),
-                          names, fmt::join(sizes, ",")),
-      [&](const Index& o) {
-        Index i(o.size());
-        for (size_t d = 0; d < o.size(); ++d) {
-          i[d] = std::min(std::max<int64_t>(starts[d], 0), dims[d] - sizes[d]) + o[d];
-        }
-        return std::pair(0, i);
-      },
-      ClampStarts(dims, sizes, starts));
+  Compare(entry + fmt::format("ROOT r = {} dynamic-slice({}), dynamic_slice_sizes={{{}}}",
+                              F32(sizes), names, fmt::join(sizes, ",")),
+          [&](const Index& o) {
+            Index i(o.size());
+            for (size_t d = 0; d < o.size(); ++d) {
+              i[d] = std::min(std::max<int64_t>(starts[d], 0), dims[d] - sizes[d]) + o[d];
+            }
+            return std::pair(0, i);
+          },
+          ClampStarts(dims, sizes, starts));
 }
 
 TEST_P(ViewTest, DynamicUpdateSlice) {
@@ -304,17 +304,16 @@ TEST_P(ViewTest, DynamicUpdateSlice) {
   std::string names = "x, u";
   const std::string entry = Operand(dims) + fmt::format("u = {} parameter(1)\n", F32(sizes)) +
                             Starts(dims.size(), 2, &names);
-  Compare(
-      entry + fmt::format("ROOT r = {} dynamic-update-slice({})", F32(dims), names),
-      [&](const Index& o) {
-        Index i(o.size());
-        for (size_t d = 0; d < o.size(); ++d) {
-          i[d] = o[d] - std::min(std::max<int64_t>(starts[d], 0), dims[d] - sizes[d]);
-          if (i[d] < 0 || i[d] >= sizes[d]) return std::pair(0, o);
-        }
-        return std::pair(1, i);
-      },
-      ClampStarts(dims, sizes, starts));
+  Compare(entry + fmt::format("ROOT r = {} dynamic-update-slice({})", F32(dims), names),
+          [&](const Index& o) {
+            Index i(o.size());
+            for (size_t d = 0; d < o.size(); ++d) {
+              i[d] = o[d] - std::min(std::max<int64_t>(starts[d], 0), dims[d] - sizes[d]);
+              if (i[d] < 0 || i[d] >= sizes[d]) return std::pair(0, o);
+            }
+            return std::pair(1, i);
+          },
+          ClampStarts(dims, sizes, starts));
 }
 
 // Address of an element in memory.
@@ -354,8 +353,9 @@ TEST_P(ViewTest, Bitcast) {
     const Index index = Delinear(i, dims);
     at_address[size_t(Address(index, dims, from))] = index;
   }
-  Compare(entry,
-          [&](const Index& o) { return std::pair(0, at_address[size_t(Address(o, result, to))]); });
+  Compare(entry, [&](const Index& o) {
+    return std::pair(0, at_address[size_t(Address(o, result, to))]);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, ViewTest, testing::Range(0, 300));
@@ -366,11 +366,11 @@ TEST(BitcastFactorsTest, WhatFactorsAndWhatDoesNot) {
         Parse(fmt::format("x = {} parameter(0)\nROOT r = {} bitcast(x)", from, to));
     return BitcastFactors(*parsed.operands[0], *parsed.root->shape);
   };
-  EXPECT_TRUE(factors("f32[2,3]{1,0}", "f32[3,2]{1,0}"));  // the same memory order: a reshape
-  EXPECT_TRUE(factors("f32[2,3]{1,0}", "f32[3,2]{0,1}"));  // a transpose
+  EXPECT_TRUE(factors("f32[2,3]{1,0}", "f32[3,2]{1,0}"));    // the same memory order: a reshape
+  EXPECT_TRUE(factors("f32[2,3]{1,0}", "f32[3,2]{0,1}"));    // a transpose
   EXPECT_TRUE(factors("f32[4,3]{0,1}", "f32[3,2,2]{1,2,0}"));
-  EXPECT_FALSE(factors("f32[2,3]{0,1}", "f32[3,2]{0,1}"));  // 3 does not divide by 2
-  EXPECT_FALSE(factors("f32[4]", "u8[16]"));                // other width
+  EXPECT_FALSE(factors("f32[2,3]{0,1}", "f32[3,2]{0,1}"));   // 3 does not divide by 2
+  EXPECT_FALSE(factors("f32[4]", "u8[16]"));                 // other width
 }
 
 TEST(PieceTest, NormalizeFusesRuns) {
