@@ -126,9 +126,11 @@ void PrintTable(const std::vector<Figures>& rows) {
                f.name, f.megabytes, f.parse, f.parse / kXlaParse, f.print, f.print / kXlaPrint,
                f.memory, f.scan, f.copy);
   }
-  fmt::print("x XLA: against {} (parse) and {} (print) MB/s of jaxlib 0.10; memory: heap of the "
-             "module per byte of text;\nlines, copy: memchr for line ends and a copy of the same "
-             "text, the limits.\n", kXlaParse, kXlaPrint);
+  fmt::print(
+      "x XLA: against {} (parse) and {} (print) MB/s of jaxlib 0.10; memory: heap of the "
+      "module per byte of text;\nlines, copy: memchr for line ends and a copy of the same "
+      "text, the limits.\n",
+      kXlaParse, kXlaPrint);
 }
 
 void PrintJson(const std::vector<Figures>& rows) {
@@ -138,9 +140,10 @@ void PrintJson(const std::vector<Figures>& rows) {
     worst.print = std::min(worst.print, f.print);
     worst.memory = std::max(worst.memory, f.memory);
   }
-  fmt::print("{{\"parse_mb_per_s\": {:.1f}, \"print_mb_per_s\": {:.1f}, "
-             "\"memory_bytes_per_text_byte\": {:.2f}}}\n",
-             worst.parse, worst.print, worst.memory);
+  fmt::print(
+      "{{\"parse_mb_per_s\": {:.1f}, \"print_mb_per_s\": {:.1f}, "
+      "\"memory_bytes_per_text_byte\": {:.2f}}}\n",
+      worst.parse, worst.print, worst.memory);
 }
 
 int Main(std::span<char*> arguments) {
@@ -178,6 +181,4 @@ int Main(std::span<char*> arguments) {
 }  // namespace
 }  // namespace hv
 
-int main(int argc, char** argv) {
-  return hv::Main({argv + 1, static_cast<size_t>(argc - 1)});
-}
+int main(int argc, char** argv) { return hv::Main({argv + 1, static_cast<size_t>(argc - 1)}); }

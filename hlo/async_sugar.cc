@@ -54,8 +54,8 @@ bool ModuleParser::WrapStart(const OpcodeToken& token, size_t first, Instruction
   calls.key = Attr::kCalls;
   calls.offset = start->offset;
   calls.integer = static_cast<ComputationIndex>(module_.computations.size());
-  unnamed_computations_.push_back({static_cast<ComputationIndex>(calls.integer),
-                                   fmt::format("async_{}", start->name)});
+  unnamed_computations_.push_back(
+      {static_cast<ComputationIndex>(calls.integer), fmt::format("async_{}", start->name)});
   attributes_.push_back(calls);
   TakeAttributes(first, start);
   body.execution_thread = start->Text(Attr::kAsyncExecutionThread);

@@ -1,3 +1,4 @@
+// One printer per kind; the counterpart of value_reader.cc.
 #include "hlo/attribute_printer.h"
 
 #include <fmt/format.h>
@@ -78,14 +79,12 @@ void AppendWindow(std::span<const WindowDim> dims, std::string* out) {
     if (!first) *out += ' ';
     first = false;
     *out += name;
-    AppendList("", dims, "x", "", out, [&](const WindowDim& dim) {
-      AppendInt(static_cast<int64_t>(dim.*member), out);
-    });
+    AppendList("", dims, "x", "", out,
+               [&](const WindowDim& dim) { AppendInt(static_cast<int64_t>(dim.*member), out); });
   };
   const auto padding = [&] {
-    const bool given = std::any_of(dims.begin(), dims.end(), [](const WindowDim& d) {
-      return d.low != 0 || d.high != 0;
-    });
+    const bool given = std::any_of(dims.begin(), dims.end(),
+                                   [](const WindowDim& d) { return d.low != 0 || d.high != 0; });
     if (!given) return;
     *out += " pad=";
     AppendList("", dims, "x", "", out, [out](const WindowDim& dim) {
@@ -152,16 +151,25 @@ bool AppendReference(const Module& module, const Computation& computation,
       AppendList("{", ListOf<InstructionIndex>(attribute), ", ", "}", out,
                  [&](InstructionIndex i) { (*out += '%') += computation.At(i).name; });
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
 void AppendValue(Opcode opcode, const Attribute& attribute, std::string* out) {
   switch (Row(attribute.key).kind) {
-    case AttrKind::kBool: *out += attribute.integer != 0 ? "true" : "false"; break;
-    case AttrKind::kInt: AppendInt(attribute.integer, out); break;
-    case AttrKind::kReal: AppendReal(attribute.real, out); break;
-    case AttrKind::kInts: AppendInts(ListOf<int64_t>(attribute), out); break;
+    case AttrKind::kBool:
+      *out += attribute.integer != 0 ? "true" : "false";
+      break;
+    case AttrKind::kInt:
+      AppendInt(attribute.integer, out);
+      break;
+    case AttrKind::kReal:
+      AppendReal(attribute.real, out);
+      break;
+    case AttrKind::kInts:
+      AppendInts(ListOf<int64_t>(attribute), out);
+      break;
     case AttrKind::kIntLists:
       AppendIntLists(opcode, ListOf<std::span<const int64_t>>(attribute), out);
       break;
@@ -173,12 +181,24 @@ void AppendValue(Opcode opcode, const Attribute& attribute, std::string* out) {
       AppendList("{", ListOf<std::string_view>(attribute), ",", "}", out,
                  [out](std::string_view word) { *out += word; });
       break;
-    case AttrKind::kString: AppendQuoted(attribute.text, out); break;
-    case AttrKind::kConfig: AppendConfig(attribute.text, out); break;
-    case AttrKind::kDictionary: AppendDictionary(ListOf<DictionaryEntry>(attribute), out); break;
-    case AttrKind::kSlice: AppendSlice(ListOf<SliceDim>(attribute), out); break;
-    case AttrKind::kPadding: AppendPadding(ListOf<PaddingDim>(attribute), out); break;
-    case AttrKind::kWindow: AppendWindow(ListOf<WindowDim>(attribute), out); break;
+    case AttrKind::kString:
+      AppendQuoted(attribute.text, out);
+      break;
+    case AttrKind::kConfig:
+      AppendConfig(attribute.text, out);
+      break;
+    case AttrKind::kDictionary:
+      AppendDictionary(ListOf<DictionaryEntry>(attribute), out);
+      break;
+    case AttrKind::kSlice:
+      AppendSlice(ListOf<SliceDim>(attribute), out);
+      break;
+    case AttrKind::kPadding:
+      AppendPadding(ListOf<PaddingDim>(attribute), out);
+      break;
+    case AttrKind::kWindow:
+      AppendWindow(ListOf<WindowDim>(attribute), out);
+      break;
     case AttrKind::kDeviceList:
       AppendDeviceList(*static_cast<const DeviceList*>(attribute.data), out);
       break;
@@ -187,7 +207,9 @@ void AppendValue(Opcode opcode, const Attribute& attribute, std::string* out) {
         fmt::format_to(std::back_inserter(*out), "{{{},{}}}", pair.source, pair.target);
       });
       break;
-    case AttrKind::kShape: AppendShape(*static_cast<const Shape*>(attribute.data), true, out); break;
+    case AttrKind::kShape:
+      AppendShape(*static_cast<const Shape*>(attribute.data), true, out);
+      break;
     case AttrKind::kShapes:
       AppendList("{", ListOf<const Shape*>(attribute), ", ", "}", out,
                  [out](const Shape* shape) { AppendShape(*shape, true, out); });
@@ -195,15 +217,16 @@ void AppendValue(Opcode opcode, const Attribute& attribute, std::string* out) {
     case AttrKind::kLiteral:
       AppendShapedLiteral(*static_cast<const Literal*>(attribute.data), out);
       break;
-    default: *out += attribute.text; break;  // words, labels and texts kept as written
+    default:
+      *out += attribute.text;
+      break;  // words, labels and texts kept as written
   }
 }
 
 }  // namespace
 
 void AppendAttribute(const Module& module, const Computation& computation,
-                     const Instruction& instruction, const Attribute& attribute,
-                     std::string* out) {
+                     const Instruction& instruction, const Attribute& attribute, std::string* out) {
   (*out += Row(attribute.key).text) += '=';
   if (AppendReference(module, computation, attribute, out)) return;
   AppendValue(instruction.opcode, attribute, out);

@@ -1,3 +1,4 @@
+// Defaults, enum words and attribute sets, the latter computed from the op table once.
 #include "hlo/attribute_rules.h"
 
 #include <algorithm>
@@ -35,18 +36,29 @@ constexpr std::string_view kFusionKinds[] = {"kLoop", "kInput", "kOutput", "kCus
 constexpr std::string_view kPrecisions[] = {"default", "high", "highest", "packed_nibble"};
 constexpr std::string_view kConvolutionKinds[] = {"fprop", "wgrad", "dgrad", "unset"};
 constexpr std::string_view kPaddingTypes[] = {"PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"};
-constexpr std::string_view kSchedules[] = {"SCHEDULE_NONE", "SCHEDULE_LATEST",
-                                           "SCHEDULE_EARLIEST"};
+constexpr std::string_view kSchedules[] = {"SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"};
 constexpr std::string_view kApiVersions[] = {
     "API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
     "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI"};
-constexpr std::string_view kAlgorithms[] = {
-    "rng_default", "rng_three_fry", "rng_philox",
-    "unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum", "dot_any_f8_any_f8_any",
-    "dot_any_f8_any_f8_any_fast_accum", "dot_f16_f16_f16", "dot_f16_f16_f32",
-    "dot_bf16_bf16_bf16", "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6",
-    "dot_bf16_bf16_f32_x9", "dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32",
-    "dot_f64_f64_f64"};
+constexpr std::string_view kAlgorithms[] = {"rng_default",
+                                            "rng_three_fry",
+                                            "rng_philox",
+                                            "unset",
+                                            "dot_any_f8_any_f8_f32",
+                                            "dot_any_f8_any_f8_f32_fast_accum",
+                                            "dot_any_f8_any_f8_any",
+                                            "dot_any_f8_any_f8_any_fast_accum",
+                                            "dot_f16_f16_f16",
+                                            "dot_f16_f16_f32",
+                                            "dot_bf16_bf16_bf16",
+                                            "dot_bf16_bf16_f32",
+                                            "dot_bf16_bf16_f32_x3",
+                                            "dot_bf16_bf16_f32_x6",
+                                            "dot_bf16_bf16_f32_x9",
+                                            "dot_tf32_tf32_f32",
+                                            "dot_tf32_tf32_f32_x3",
+                                            "dot_f32_f32_f32",
+                                            "dot_f64_f64_f64"};
 
 bool AllDefaultPrecisions(const Attribute& attribute) {
   const auto* words = static_cast<const std::string_view*>(attribute.data);
@@ -75,9 +87,11 @@ bool IsDefault(const Attribute& attribute) {
     case Attr::kIndicesAreSorted:
     case Attr::kUniqueIndices:
     case Attr::kHasSideEffect:
-    case Attr::kIsComposite: return attribute.integer == 0;
+    case Attr::kIsComposite:
+      return attribute.integer == 0;
     case Attr::kFeatureGroupCount:
-    case Attr::kBatchGroupCount: return attribute.integer == 1;
+    case Attr::kBatchGroupCount:
+      return attribute.integer == 1;
     case Attr::kLhsBatchDims:
     case Attr::kRhsBatchDims:
     case Attr::kOperandBatchingDims:
@@ -85,16 +99,22 @@ bool IsDefault(const Attribute& attribute) {
     case Attr::kInputBatchingDims:
     case Attr::kScatterIndicesBatchingDims:
     case Attr::kFrontendAttributes:
-    case Attr::kControlPredecessors: return attribute.size == 0;
-    case Attr::kOperandPrecision: return AllDefaultPrecisions(attribute);
+    case Attr::kControlPredecessors:
+      return attribute.size == 0;
+    case Attr::kOperandPrecision:
+      return AllDefaultPrecisions(attribute);
     case Attr::kReplicaGroups:
       return static_cast<const DeviceList*>(attribute.data)->form == DeviceList::Form::kEmpty;
-    case Attr::kConvolutionKind: return attribute.text == "unset";
-    case Attr::kSchedule: return attribute.text == "SCHEDULE_NONE";
+    case Attr::kConvolutionKind:
+      return attribute.text == "unset";
+    case Attr::kSchedule:
+      return attribute.text == "SCHEDULE_NONE";
     case Attr::kInfeedConfig:
     case Attr::kOutfeedConfig:
-    case Attr::kBackendConfig: return attribute.text.empty();
-    default: return false;
+    case Attr::kBackendConfig:
+      return attribute.text.empty();
+    default:
+      return false;
   }
 }
 
@@ -112,19 +132,32 @@ void Canonicalize(std::vector<Attribute>* attributes, size_t first) {
 
 std::span<const std::string_view> EnumWords(Attr key) {
   switch (key) {
-    case Attr::kCompareDirection: return kDirections;
-    case Attr::kCompareType: return kCompareTypes;
-    case Attr::kFftType: return kFftTypes;
-    case Attr::kTransposeA: return kTransposes;
-    case Attr::kDistribution: return kDistributions;
-    case Attr::kAlgorithm: return kAlgorithms;
-    case Attr::kFusionKind: return kFusionKinds;
-    case Attr::kOperandPrecision: return kPrecisions;
-    case Attr::kConvolutionKind: return kConvolutionKinds;
-    case Attr::kPaddingType: return kPaddingTypes;
-    case Attr::kApiVersion: return kApiVersions;
-    case Attr::kSchedule: return kSchedules;
-    default: return {};
+    case Attr::kCompareDirection:
+      return kDirections;
+    case Attr::kCompareType:
+      return kCompareTypes;
+    case Attr::kFftType:
+      return kFftTypes;
+    case Attr::kTransposeA:
+      return kTransposes;
+    case Attr::kDistribution:
+      return kDistributions;
+    case Attr::kAlgorithm:
+      return kAlgorithms;
+    case Attr::kFusionKind:
+      return kFusionKinds;
+    case Attr::kOperandPrecision:
+      return kPrecisions;
+    case Attr::kConvolutionKind:
+      return kConvolutionKinds;
+    case Attr::kPaddingType:
+      return kPaddingTypes;
+    case Attr::kApiVersion:
+      return kApiVersions;
+    case Attr::kSchedule:
+      return kSchedules;
+    default:
+      return {};
   }
 }
 

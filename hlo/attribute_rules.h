@@ -1,5 +1,5 @@
-// What holds for attributes whatever the op: defaults that are never stored, their order, the words of
-// enumerations, and which attributes an opcode takes.
+// What holds for attributes whatever the op: defaults that are never stored, their order, the words
+// of enumerations, and which attributes an opcode takes.
 #pragma once
 
 #include <bitset>

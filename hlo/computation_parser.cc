@@ -38,10 +38,10 @@ bool ModuleParser::ParseComputation() {
   bool fine = DefinedName(false, &computation.name) && ParseSignature(&result) && ParseBody();
   if (fine && result != nullptr && !scope().damaged &&
       !SameShape(*result, *computation.Root().shape)) {
-    fine = in_.Fail(where, "signature-result",
-                    fmt::format("the signature promises {}, the root is {}",
-                                ToString(*result, false),
-                                ToString(*computation.Root().shape, false)));
+    fine =
+        in_.Fail(where, "signature-result",
+                 fmt::format("the signature promises {}, the root is {}", ToString(*result, false),
+                             ToString(*computation.Root().shape, false)));
   }
   if (fine && in_.Consume(',')) {
     fine = (in_.AttributeName() == "execution_thread" || in_.FailExpected("execution_thread=")) &&
@@ -55,7 +55,8 @@ bool ModuleParser::ParseComputation() {
   const ComputationIndex index = AddComputation(std::move(computation));
   CloseScope();
   if (!name.empty() && !computation_names_.Insert(name, index)) {
-    fine = in_.Fail(where, "duplicate-computation", fmt::format("computation '{}' exists already", name));
+    fine = in_.Fail(where, "duplicate-computation",
+                    fmt::format("computation '{}' exists already", name));
   }
   if (is_entry && module_.entry >= 0) {
     return in_.Fail(where, "two-entries", "a second ENTRY computation");
@@ -110,8 +111,8 @@ bool ModuleParser::AtComputationStart() {
   return named;
 }
 
-// After an error: to the next line that can start an instruction, or to the '}' that closes the body.
-// Braces are counted from `first`, the start of the damaged instruction.
+// After an error: to the next line that can start an instruction, or to the '}' that closes the
+// body. Braces are counted from `first`, the start of the damaged instruction.
 void ModuleParser::SkipInstruction(const char* first) {
   in_.set_position(first);
   int open = 0;
@@ -168,9 +169,9 @@ bool ModuleParser::OrderParameters() {
     if (instruction.opcode != Opcode::kParameter) continue;
     const int64_t number = instruction.parameter_number;
     if (number < 0 || number >= static_cast<int64_t>(count)) {
-      return in_.Fail(instruction.offset, "parameter-number",
-                      fmt::format("parameter {} of {}: numbers must run from 0 without gaps", number,
-                                  count));
+      return in_.Fail(
+          instruction.offset, "parameter-number",
+          fmt::format("parameter {} of {}: numbers must run from 0 without gaps", number, count));
     }
     InstructionIndex& slot = computation.parameters[static_cast<size_t>(number)];
     if (slot >= 0) {
@@ -230,8 +231,8 @@ bool ModuleParser::DefinedName(bool of_instruction, std::string_view* name) {
   if (!in_.Name(name)) return false;
   const bool reserved = bare && kReserved.Find(*name) >= 0;
   const bool is_type = (bare || of_instruction) && ParseElementType(*name).has_value();
-  const bool internal = of_instruction && name->substr(0, 2) == "__" &&
-                        name->substr(0, 6) != "__xla_";
+  const bool internal =
+      of_instruction && name->substr(0, 2) == "__" && name->substr(0, 6) != "__xla_";
   if (!reserved && !is_type && !internal) return true;
   const char* why = internal ? "names starting with __ are reserved" : "this word is no name";
   return in_.Fail(where, "illegal-name", fmt::format("illegal name '{}': {}", *name, why));

@@ -1,3 +1,4 @@
+// Labels to dimension numbers.
 #include "hlo/conv_dims.h"
 
 #include <algorithm>
@@ -6,20 +7,21 @@ namespace hv {
 namespace {
 
 // One of the three label strings: two letters and the digits 0..n-1 once each; '?' labels nothing.
-bool ParseLabels(std::string_view labels, char first, char second, Arena* arena,
-                 int64_t* first_dim, int64_t* second_dim, std::span<const int64_t>* spatial) {
+bool ParseLabels(std::string_view labels, char first, char second, Arena* arena, int64_t* first_dim,
+                 int64_t* second_dim, std::span<const int64_t>* spatial) {
   const auto find = [labels](char c) {
     const size_t at = labels.find(c);
     return at == std::string_view::npos ? -1 : static_cast<int64_t>(at);
   };
   *first_dim = find(first);
   *second_dim = find(second);
-  const auto digits = std::count_if(labels.begin(), labels.end(),
-                                    [](char c) { return c >= '0' && c <= '9'; });
+  const auto digits =
+      std::count_if(labels.begin(), labels.end(), [](char c) { return c >= '0' && c <= '9'; });
   const auto unused = std::count(labels.begin(), labels.end(), '?');
   if (*first_dim < 0 || *second_dim < 0) return false;
   // With both letters and all of 0..n-1 present, the length shows that nothing repeats.
-  if (static_cast<std::ptrdiff_t>(labels.size()) != digits + unused + 2 || digits > 10) return false;
+  if (static_cast<std::ptrdiff_t>(labels.size()) != digits + unused + 2 || digits > 10)
+    return false;
   const std::span<int64_t> dims = arena->NewArray<int64_t>(static_cast<size_t>(digits));
   for (size_t i = 0; i < dims.size(); ++i) {
     dims[i] = find(static_cast<char>('0' + i));

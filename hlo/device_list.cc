@@ -46,7 +46,7 @@ void SplitAxis(const DeviceList& list, size_t axis, int64_t stride, std::vector<
   std::sort(refs.begin(), refs.end(), [&list](size_t a, size_t b) {
     return list.grouped_axes[a].pre_size < list.grouped_axes[b].pre_size;
   });
-  int64_t major = 1;              // product of the extents passed so far
+  int64_t major = 1;                     // product of the extents passed so far
   int64_t minor = list.axes[axis].size;  // elements below the current position
   for (size_t k : refs) {
     const AxisRef& ref = list.grouped_axes[k];
@@ -158,15 +158,19 @@ std::vector<int64_t> Expand(const IotaTile& tile) {
 
 Groups Expand(const DeviceList& list) {
   switch (list.form) {
-    case DeviceList::Form::kEmpty: return {};
+    case DeviceList::Form::kEmpty:
+      return {};
     case DeviceList::Form::kLists: {
       Groups groups;
       for (const auto& ids : list.lists) groups.emplace_back(ids.begin(), ids.end());
       return groups;
     }
-    case DeviceList::Form::kIota: return CutRows(Expand(list.iota), list.iota.dims[0]);
-    case DeviceList::Form::kMesh: return ExpandMesh(list);
-    case DeviceList::Form::kMaximalMesh: return {{list.maximal_device}};
+    case DeviceList::Form::kIota:
+      return CutRows(Expand(list.iota), list.iota.dims[0]);
+    case DeviceList::Form::kMesh:
+      return ExpandMesh(list);
+    case DeviceList::Form::kMaximalMesh:
+      return {{list.maximal_device}};
   }
   return {};
 }
@@ -174,25 +178,31 @@ Groups Expand(const DeviceList& list) {
 int64_t IdCount(const DeviceList& list) {
   int64_t count = 0;
   switch (list.form) {
-    case DeviceList::Form::kEmpty: return 0;
+    case DeviceList::Form::kEmpty:
+      return 0;
     case DeviceList::Form::kLists:
       for (const auto& ids : list.lists) count += static_cast<int64_t>(ids.size());
       return count;
-    case DeviceList::Form::kIota: return Product(list.iota.dims);
+    case DeviceList::Form::kIota:
+      return Product(list.iota.dims);
     case DeviceList::Form::kMesh:
       count = 1;
       for (const MeshAxis& axis : list.axes) count *= axis.size;
       return count;
-    case DeviceList::Form::kMaximalMesh: return 1;
+    case DeviceList::Form::kMaximalMesh:
+      return 1;
   }
   return 0;
 }
 
 int64_t GroupCount(const DeviceList& list) {
   switch (list.form) {
-    case DeviceList::Form::kEmpty: return 0;
-    case DeviceList::Form::kLists: return static_cast<int64_t>(list.lists.size());
-    case DeviceList::Form::kIota: return list.iota.dims[0];
+    case DeviceList::Form::kEmpty:
+      return 0;
+    case DeviceList::Form::kLists:
+      return static_cast<int64_t>(list.lists.size());
+    case DeviceList::Form::kIota:
+      return list.iota.dims[0];
     case DeviceList::Form::kMesh: {
       int64_t size = 1;
       for (const AxisRef& ref : list.grouped_axes) {
@@ -200,14 +210,17 @@ int64_t GroupCount(const DeviceList& list) {
       }
       return IdCount(list) / size;
     }
-    case DeviceList::Form::kMaximalMesh: return 1;
+    case DeviceList::Form::kMaximalMesh:
+      return 1;
   }
   return 0;
 }
 
 void AppendDeviceList(const DeviceList& list, std::string* out) {
   switch (list.form) {
-    case DeviceList::Form::kEmpty: *out += "{}"; break;
+    case DeviceList::Form::kEmpty:
+      *out += "{}";
+      break;
     case DeviceList::Form::kLists:
       *out += '{';
       for (size_t g = 0; g < list.lists.size(); ++g) {
@@ -225,7 +238,9 @@ void AppendDeviceList(const DeviceList& list, std::string* out) {
       *out += ']';
       AppendTranspose(list.iota, out);
       break;
-    case DeviceList::Form::kMesh: AppendMesh(list, out); break;
+    case DeviceList::Form::kMesh:
+      AppendMesh(list, out);
+      break;
     case DeviceList::Form::kMaximalMesh:
       fmt::format_to(std::back_inserter(*out), "maximal_mesh[device_id={}] {{}}",
                      list.maximal_device);

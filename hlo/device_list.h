@@ -1,5 +1,6 @@
-// Device lists: `replica_groups` in its three spellings (lists, iota, mesh axes) and iota device arrays
-// in shardings. The spelling is kept for printing; Expand gives the ids. Source: hlo_text section 10.
+// Device lists: `replica_groups` in its three spellings (lists, iota, mesh axes) and iota device
+// arrays in shardings. The spelling is kept for printing; Expand gives the ids. Source: hlo_text
+// section 10.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace hv {
 
-// [dims]<=[reshape]T(transpose): count 0,1,2,.. in `reshape`, transpose, read row-major into `dims`.
+// [dims]<=[reshape]T(transpose): count 0,1,2,.. in `reshape`, transpose, read row-major into
+// `dims`.
 struct IotaTile {
   std::span<const int64_t> dims;
   std::span<const int64_t> reshape;
@@ -26,20 +28,20 @@ struct MeshAxis {
 
 // One axis of a mesh, or the middle part of it: 'y':(pre_size)size.
 struct AxisRef {
-  int64_t axis = 0;       // index into the mesh's axes
+  int64_t axis = 0;  // index into the mesh's axes
   int64_t pre_size = 1;
-  int64_t size = 0;       // 0: the whole axis
+  int64_t size = 0;  // 0: the whole axis
 };
 
 struct DeviceList {
   enum class Form : uint8_t { kEmpty, kLists, kIota, kMesh, kMaximalMesh };
-  Form form = Form::kEmpty;                        // kEmpty: `{}`, one group of all ids
+  Form form = Form::kEmpty;                         // kEmpty: `{}`, one group of all ids
   std::span<const std::span<const int64_t>> lists;  // kLists
-  IotaTile iota;                                   // kIota; also device_ids=([r]T(p)) of a mesh
-  std::span<const MeshAxis> axes;                  // kMesh
-  std::span<const AxisRef> grouped_axes;           // kMesh
-  std::span<const int64_t> device_ids;             // kMesh with device_ids=(..); else iota if set
-  int64_t maximal_device = 0;                      // kMaximalMesh
+  IotaTile iota;                                    // kIota; also device_ids=([r]T(p)) of a mesh
+  std::span<const MeshAxis> axes;                   // kMesh
+  std::span<const AxisRef> grouped_axes;            // kMesh
+  std::span<const int64_t> device_ids;              // kMesh with device_ids=(..); else iota if set
+  int64_t maximal_device = 0;                       // kMaximalMesh
 };
 
 // The most ids a list may expand to; the parser refuses longer ones.

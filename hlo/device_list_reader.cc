@@ -1,3 +1,4 @@
+// Device lists: every form is checked to be expandable, so that Expand cannot fail.
 #include "hlo/device_list_reader.h"
 
 #include <fmt/format.h>
@@ -77,8 +78,7 @@ bool ReadLists(Reader* in, DeviceList* list) {
 }
 
 // Parts of one axis must not overlap, and nest into its size.
-bool CheckAxisRefs(Reader* in, uint32_t where, const DeviceList& list,
-                   std::vector<AxisRef> refs) {
+bool CheckAxisRefs(Reader* in, uint32_t where, const DeviceList& list, std::vector<AxisRef> refs) {
   std::sort(refs.begin(), refs.end(), [](const AxisRef& a, const AxisRef& b) {
     return std::pair(a.axis, a.pre_size) < std::pair(b.axis, b.pre_size);
   });
@@ -157,8 +157,7 @@ bool ReadIota(Reader* in, IotaTile* tile) {
   if (!in->Consume("<=")) return in->FailExpected("'<='");
   if (!ReadIotaSource(in, tile, &devices)) return false;
   return tiles == devices ||
-         in->Fail(where, "iota-size",
-                  fmt::format("{} places for {} devices", tiles, devices));
+         in->Fail(where, "iota-size", fmt::format("{} places for {} devices", tiles, devices));
 }
 
 bool ReadMesh(Reader* in, DeviceList* list) {

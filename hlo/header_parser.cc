@@ -59,12 +59,12 @@ bool ModuleParser::ParseHeaderValue(std::string_view key) {
     dictionary.key = Attr::kFrontendAttributes;
     return values_.Read(&dictionary);
   }
-  for (std::string_view known : {"input_output_alias", "buffer_donor", "origin_recovery_table",
-                                 "debug_attributes"}) {
+  for (std::string_view known :
+       {"input_output_alias", "buffer_donor", "origin_recovery_table", "debug_attributes"}) {
     if (key == known) return in_.Braces(&text);
   }
-  return in_.Fail(in_.offset() - static_cast<uint32_t>(key.size()) - 1,
-                  "unknown-header-attribute", fmt::format("unknown module attribute '{}'", key));
+  return in_.Fail(in_.offset() - static_cast<uint32_t>(key.size()) - 1, "unknown-header-attribute",
+                  fmt::format("unknown module attribute '{}'", key));
 }
 
 // {(shape, shape)->shape}
@@ -112,7 +112,8 @@ bool ModuleParser::ParseTable(std::string_view title, bool braces) {
     std::string_view text;
     if (!in_.Int(&number)) return false;
     if (number != expected) {
-      return in_.Fail(where, "stack-frame", fmt::format("expected entry {} of {}", expected, title));
+      return in_.Fail(where, "stack-frame",
+                      fmt::format("expected entry {} of {}", expected, title));
     }
     if (!(braces ? in_.Braces(&text) : in_.Quoted(&text))) {
       in_.set_position(before);

@@ -1,3 +1,4 @@
+// Recognition by first bytes, then one pass that looks for NULs and malformed UTF-8.
 #include "hlo/input_check.h"
 
 #include <cstdint>
@@ -14,7 +15,8 @@ tl::unexpected<Error> Refuse(std::string_view file, std::string_view text, size_
   return error;
 }
 
-// Length of the well-formed UTF-8 sequence at text[at], which is no ASCII character; 0 if malformed.
+// Length of the well-formed UTF-8 sequence at text[at], which is no ASCII character; 0 if
+// malformed.
 size_t SequenceLength(std::string_view text, size_t at) {
   const auto byte = [text](size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;

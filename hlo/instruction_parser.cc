@@ -1,4 +1,5 @@
-// One instruction: name, shape, opcode, arguments, attributes. Source: hlo_text.md sections 3, 8, 9.
+// One instruction: name, shape, opcode, arguments, attributes. Source: hlo_text.md sections 3,
+// 8, 9.
 #include <fmt/format.h>
 
 #include "hlo/literal_reader.h"
@@ -29,8 +30,10 @@ bool HasNoSugar(Opcode opcode) {
     case Opcode::kAsyncUpdate:
     case Opcode::kAsyncDone:
     case Opcode::kParameter:
-    case Opcode::kConstant: return true;
-    default: return false;
+    case Opcode::kConstant:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -47,9 +50,9 @@ bool ModuleParser::ParseInstruction() {
   } else {
     if (!DefinedName(true, &instruction.name)) return false;
     if (in_.PeekRaw() == '=' && *first != '%') {
-      return in_.FailHere("attached-equals",
-                          fmt::format("'{}=' is an attribute; leave a blank after a name",
-                                      instruction.name));
+      return in_.FailHere(
+          "attached-equals",
+          fmt::format("'{}=' is an attribute; leave a blank after a name", instruction.name));
     }
     if (!in_.Expect('=', "after the name of an instruction")) return false;
   }
@@ -123,8 +126,7 @@ bool ModuleParser::ParseArguments(Instruction* instruction) {
   if (instruction->opcode == Opcode::kConstant) return ParseConstant(instruction);
   if (instruction->opcode != Opcode::kParameter) return ParseOperands(instruction);
   return in_.Expect('(', "before a parameter number") &&
-         in_.Count(&instruction->parameter_number) &&
-         in_.Expect(')', "after a parameter number");
+         in_.Count(&instruction->parameter_number) && in_.Expect(')', "after a parameter number");
 }
 
 bool ModuleParser::ParseConstant(Instruction* instruction) {
@@ -167,8 +169,9 @@ bool ModuleParser::ParseAttributes(const Instruction& instruction, const OpcodeT
   if (missing.none()) return true;
   size_t bit = 0;
   while (!missing[bit]) ++bit;
-  return in_.Fail(end_of_operands, "missing-attribute",
-                  fmt::format("{} needs the attribute {}", ToString(opcode), kAttributes[bit].text));
+  return in_.Fail(
+      end_of_operands, "missing-attribute",
+      fmt::format("{} needs the attribute {}", ToString(opcode), kAttributes[bit].text));
 }
 
 bool ModuleParser::ParseAttributeValue(const Instruction& instruction, Attribute* attribute) {
@@ -178,9 +181,12 @@ bool ModuleParser::ParseAttributeValue(const Instruction& instruction, Attribute
       if (!ParseCalledComputation(instruction, attribute->key, &called)) return false;
       attribute->integer = called;
       return true;
-    case AttrKind::kComputations: return ParseComputationList(instruction, attribute);
-    case AttrKind::kInstructions: return ParsePredecessors(attribute);
-    default: return values_.Read(attribute);
+    case AttrKind::kComputations:
+      return ParseComputationList(instruction, attribute);
+    case AttrKind::kInstructions:
+      return ParsePredecessors(attribute);
+    default:
+      return values_.Read(attribute);
   }
 }
 

@@ -60,8 +60,8 @@ void AppendInteger(T value, std::string* out) {
   out->append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
 
-// As XLA prints floats, so that texts compare: the digits every float can hold if they give the value
-// back, else as many as any float needs.
+// As XLA prints floats, so that texts compare: the digits every float can hold if they give the
+// value back, else as many as any float needs.
 template <class T>
 void AppendRoundTrip(T value, std::string* out) {
   using Limits = std::numeric_limits<T>;
@@ -103,8 +103,9 @@ void AppendReal(ElementType type, const std::byte* element, std::string* out) {
     // Digits that tell neighbours of a p-bit significand apart: 1 + ceil(p log10 2).
     const int digits = 1 + static_cast<int>(std::ceil(PrecisionBits(type) * 0.30103));
     char text[32];
-    out->append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::general,
-                                    digits).ptr);
+    out->append(
+        text,
+        std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits).ptr);
   }
 }
 

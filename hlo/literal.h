@@ -1,5 +1,5 @@
-// Constant values: a dense array in row-major logical order whatever the layout, or a tuple. A literal
-// printed as {...} is elided: its shape is known, its value is not, and it takes no memory.
+// Constant values: a dense array in row-major logical order whatever the layout, or a tuple. A
+// literal printed as {...} is elided: its shape is known, its value is not, and it takes no memory.
 #pragma once
 
 #include <complex>
@@ -20,8 +20,8 @@ namespace hv {
 struct Literal {
   const Shape* shape = nullptr;
   bool elided = false;
-  std::span<const std::byte> bytes;             // arrays, unless elided
-  std::span<const Literal* const> elements;     // tuples
+  std::span<const std::byte> bytes;          // arrays, unless elided
+  std::span<const Literal* const> elements;  // tuples
 };
 
 // Same shape (layouts aside) and bits. Elided literals are equal only to themselves.
@@ -34,7 +34,8 @@ int64_t IntegerAt(const Literal& literal, int64_t index);
 double RealAt(const Literal& literal, int64_t index);
 std::complex<double> ComplexAt(const Literal& literal, int64_t index);
 
-// The literal as HLO prints it after `constant(`: "-7", "{1, 2, 3}", "{ { 1, 2 }, { 3, 4 } }", "{...}".
+// The literal as HLO prints it after `constant(`: "-7", "{1, 2, 3}", "{ { 1, 2 }, { 3, 4 } }",
+// "{...}".
 void AppendLiteral(const Literal& literal, std::string* out);
 std::string ToString(const Literal& literal);
 

@@ -1,3 +1,4 @@
+// One reader per class of element type. Counts are checked against the shape while reading.
 #include "hlo/literal_reader.h"
 
 #include <fmt/format.h>
@@ -89,8 +90,8 @@ bool LiteralReader::ConsumeElided() {
 
 bool LiteralReader::ReadElements(const Shape& shape, std::byte* bytes) {
   if (!shape.dims.empty() && in_.Peek() != '{') {
-    return in_.FailHere("literal-scalar", fmt::format("expected '{{': {} is an array",
-                                                      ToString(shape, false)));
+    return in_.FailHere("literal-scalar",
+                        fmt::format("expected '{{': {} is an array", ToString(shape, false)));
   }
   if (shape.element_count == 0) {
     // `{}` stands for any empty array, as printing all braces may be impossible.
@@ -112,15 +113,15 @@ bool LiteralReader::ReadNested(const Shape& shape, size_t dim, std::byte** next)
   for (int64_t i = 0; i < shape.dims[dim]; ++i) {
     while (in_.Consume(',')) continue;  // commas mean nothing here, in XLA too
     if (in_.Peek() == '}') {
-      return in_.Fail(where, "literal-count", fmt::format("expected {} elements here, found {}",
-                                                          shape.dims[dim], i));
+      return in_.Fail(where, "literal-count",
+                      fmt::format("expected {} elements here, found {}", shape.dims[dim], i));
     }
     if (!ReadNested(shape, dim + 1, next)) return false;
   }
   while (in_.Consume(',')) continue;
   if (in_.Consume('}')) return true;
-  return in_.FailHere("literal-count", fmt::format("expected '}}' after {} elements",
-                                                   shape.dims[dim]));
+  return in_.FailHere("literal-count",
+                      fmt::format("expected '}}' after {} elements", shape.dims[dim]));
 }
 
 bool LiteralReader::ReadElement(ElementType type, std::byte* to) {
@@ -155,14 +156,16 @@ bool LiteralReader::ReadInteger(ElementType type, std::byte* to) {
   }
   if (!in_.Integer(&token)) return false;
   if (in_.PeekRaw() == '.' || Reader::IsNameStart(in_.PeekRaw())) {
-    return in_.Fail(where, "literal-integer", fmt::format("{} takes integers only", ToString(type)));
+    return in_.Fail(where, "literal-integer",
+                    fmt::format("{} takes integers only", ToString(type)));
   }
   const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
   const uint64_t limit = bits == 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1;
   uint64_t value = token.magnitude;
   if (token.negative) {
     // s64 texts of u64 values are XLA's: -1 is 2^64-1.
-    const bool fits = type == ElementType::kU64 || (IsSigned(type) ? value <= limit + 1 : value == 0);
+    const bool fits =
+        type == ElementType::kU64 || (IsSigned(type) ? value <= limit + 1 : value == 0);
     if (!fits) return OutOfRange(where, type);
     value = 0 - value;
   } else if (value > limit) {
@@ -237,7 +240,8 @@ bool LiteralReader::ReadNan(ElementType type, std::byte* to) {
   const bool hex = in_.Consume("0x") || in_.Consume("0X");
   for (; hex && std::isxdigit(static_cast<unsigned char>(in_.PeekRaw())) != 0; ++digits) {
     const char c = in_.PeekRaw();
-    payload = payload << 4 | static_cast<uint64_t>(Reader::IsDigit(c) ? c - '0' : (c | 32) - 'a' + 10);
+    payload =
+        payload << 4 | static_cast<uint64_t>(Reader::IsDigit(c) ? c - '0' : (c | 32) - 'a' + 10);
     in_.set_position(in_.position() + 1);
   }
   if (digits == 0) return in_.FailExpected("a NaN payload such as 0x1");

@@ -7,8 +7,8 @@
 
 namespace hv {
 
-// A literal of `shape` as it stands in constant(...): null after reporting what is wrong. Nothing is
-// allocated for more elements than the text can hold.
+// A literal of `shape` as it stands in constant(...): null after reporting what is wrong. Nothing
+// is allocated for more elements than the text can hold.
 const Literal* ReadLiteral(Reader* in, const Shape* shape);
 
 }  // namespace hv

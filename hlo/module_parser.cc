@@ -1,3 +1,4 @@
+// The three kinds of input, and the names of what has none in the text.
 #include "hlo/module_parser.h"
 
 #include <fmt/format.h>

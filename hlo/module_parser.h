@@ -62,7 +62,7 @@ class ModuleParser {
   // computation_parser.cc
   bool ParseComputation();
   bool ParseSignature(const Shape** result);
-  bool ParseBody();                                 // '{' instructions '}' into scope()
+  bool ParseBody();  // '{' instructions '}' into scope()
   void SkipInstruction(const char* first);
   bool AtComputationStart();
   bool FinishBody(uint32_t where);
@@ -81,7 +81,7 @@ class ModuleParser {
   bool ParseInstruction();
   bool ParseRightSide(Instruction* instruction);
   bool ParseOpcode(OpcodeToken* token);
-  bool ParseArguments(Instruction* instruction);    // what stands in the parentheses
+  bool ParseArguments(Instruction* instruction);  // what stands in the parentheses
   bool ParseConstant(Instruction* instruction);
   bool ParseAttributes(const Instruction& instruction, const OpcodeToken& token);
   bool ParseAttributeValue(const Instruction& instruction, Attribute* attribute);
@@ -95,7 +95,7 @@ class ModuleParser {
 
   // operand_parser.cc
   bool ParseOperands(Instruction* instruction);
-  bool ParseOperand();                              // appends to operands_
+  bool ParseOperand();  // appends to operands_
   bool ParseNamedOperand(const Shape* shape);
   bool ParseNestedOperand(const Shape* shape);
   bool ParsePath(std::string_view name, InstructionIndex* operand);

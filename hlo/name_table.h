@@ -1,5 +1,6 @@
-// Names to numbers, one table per computation, emptied for the next one. Small slots (open addressing)
-// point into a list of entries, so that large tables stay in the cache. Names must outlive their use.
+// Names to numbers, one table per computation, emptied for the next one. Small slots (open
+// addressing) point into a list of entries, so that large tables stay in the cache. Names must
+// outlive their use.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Operands: names with optional shapes, tuple paths, nested instructions. Source: hlo_text.md section 4.
+// Operands: names with optional shapes, tuple paths, nested instructions. Source: hlo_text.md
+// section 4.
 #include <fmt/format.h>
 
 #include "hlo/literal_reader.h"
@@ -55,9 +56,9 @@ bool ModuleParser::ParseNamedOperand(const Shape* shape) {
   }
   const Shape& actual = *scope().computation.At(operand).shape;
   if (shape != nullptr && shape != &actual && !SameShape(*shape, actual)) {
-    return in_.Fail(where, "operand-shape",
-                    fmt::format("'{}' is {}, not {}", name, ToString(actual, false),
-                                ToString(*shape, false)));
+    return in_.Fail(
+        where, "operand-shape",
+        fmt::format("'{}' is {}, not {}", name, ToString(actual, false), ToString(*shape, false)));
   }
   operands_.push_back(operand);
   return true;

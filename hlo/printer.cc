@@ -92,7 +92,8 @@ void AppendHeader(const Module& module, std::string* out) {
   if (module.partitions() != 1) {
     fmt::format_to(std::back_inserter(*out), ", num_partitions={}", module.partitions());
   }
-  for (std::string_view key : {"frontend_attributes", "origin_recovery_table", "debug_attributes"}) {
+  for (std::string_view key :
+       {"frontend_attributes", "origin_recovery_table", "debug_attributes"}) {
     append(key);
   }
   *out += "\n\n";

@@ -1,3 +1,4 @@
+// Tokens, skipping and diagnostics of HLO text.
 #include "hlo/reader.h"
 
 #include <fmt/format.h>
@@ -256,8 +257,7 @@ bool Reader::FailHere(std::string_view id, std::string message) {
 
 bool Reader::FailExpected(std::string_view what) {
   SkipBlanks();
-  return Fail(offset(), "syntax",
-              fmt::format("expected {}, found {}", what, Describe(at_, end_)));
+  return Fail(offset(), "syntax", fmt::format("expected {}, found {}", what, Describe(at_, end_)));
 }
 
 }  // namespace hv

@@ -1,7 +1,7 @@
-// The lexical level of HLO text: a cursor over the bytes, the tokens of the language, and the list of
-// diagnostics. Tokens are read on demand, as what an HLO character sequence means depends on where it
-// stands (`2x3` is a window size or an error). The text must end in a NUL, which stops every loop.
-// Source: hlo_text.md section 1.
+// The lexical level of HLO text: a cursor over the bytes, the tokens of the language, and the list
+// of diagnostics. Tokens are read on demand, as what an HLO character sequence means depends on
+// where it stands (`2x3` is a window size or an error). The text must end in a NUL, which stops
+// every loop. Source: hlo_text.md section 1.
 #pragma once
 
 #include <array>
@@ -55,21 +55,21 @@ class Reader {
 
   // Tokens. Consume takes it if it is there; Expect reports if it is not.
   bool Consume(char c) { return Peek() == c && (++at_, true); }
-  bool Consume(std::string_view token);      // punctuation of several characters
-  bool ConsumeWord(std::string_view word);   // a whole identifier
+  bool Consume(std::string_view token);     // punctuation of several characters
+  bool ConsumeWord(std::string_view word);  // a whole identifier
   bool Expect(char c, std::string_view where);
-  std::string_view PeekIdentifier();         // empty if there is none
-  std::string_view Identifier();             // takes it; empty if there is none
+  std::string_view PeekIdentifier();  // empty if there is none
+  std::string_view Identifier();      // takes it; empty if there is none
   // `key=` without a blank between; empty, and nothing taken, if there is none.
   std::string_view AttributeName();
   // [%]identifier. Reports if there is none.
   bool Name(std::string_view* name);
-  bool Integer(IntegerToken* token);         // what follows the digits is not looked at
-  bool Int(int64_t* value);                  // must fit int64_t
-  bool Count(int64_t* value);                // must also be >= 0
+  bool Integer(IntegerToken* token);  // what follows the digits is not looked at
+  bool Int(int64_t* value);           // must fit int64_t
+  bool Count(int64_t* value);         // must also be >= 0
   bool Real(double* value);
   bool Bool(bool* value);
-  bool Quoted(std::string_view* text);       // "..." or '...', unescaped
+  bool Quoted(std::string_view* text);  // "..." or '...', unescaped
   // From '{' to its '}', quoted parts skipped; kJson knows neither comments nor single quotes.
   bool Braces(std::string_view* text, BraceStyle style = BraceStyle::kTokens);
   // item (sep item)* up to `close`, which is taken; `open` has been taken.
@@ -81,7 +81,7 @@ class Reader {
     } while (Consume(','));
     return Expect(close, where);
   }
-  bool Ints(std::vector<int64_t>* values);   // {1,0}
+  bool Ints(std::vector<int64_t>* values);  // {1,0}
 
   // Diagnostics. Every Fail returns false, so that readers can `return Fail(...)`.
   [[gnu::cold]] bool Fail(uint32_t offset, std::string_view id, std::string message,
@@ -114,7 +114,9 @@ class Reader {
 
   static bool IsBlank(char c) { return (kClasses[static_cast<unsigned char>(c)] & kBlank) != 0; }
   static bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-  static bool IsNameStart(char c) { return (kClasses[static_cast<unsigned char>(c)] & kStart) != 0; }
+  static bool IsNameStart(char c) {
+    return (kClasses[static_cast<unsigned char>(c)] & kStart) != 0;
+  }
   static bool IsNamePart(char c) { return (kClasses[static_cast<unsigned char>(c)] & kPart) != 0; }
 
  private:

@@ -87,8 +87,8 @@ class Comparison {
     for (size_t i = 0; i < c.instructions.size(); ++i) {
       const char* what = InstructionDifference(c, c.instructions[i], d, d.instructions[i]);
       if (what == nullptr) continue;
-      return Differ(fmt::format("{} of '{}' in computation '{}'", what, c.instructions[i].name,
-                                c.name));
+      return Differ(
+          fmt::format("{} of '{}' in computation '{}'", what, c.instructions[i].name, c.name));
     }
     return true;
   }
@@ -116,10 +116,14 @@ class Comparison {
     switch (Row(x.key).kind) {
       case AttrKind::kComputation:
       case AttrKind::kBool:
-      case AttrKind::kInt: return x.integer == y.integer;
-      case AttrKind::kComputations: return SameList(x, y, sizeof(ComputationIndex));
-      case AttrKind::kInstructions: return SameList(x, y, sizeof(InstructionIndex));
-      default: return SamePrinted(a_, c, i, x, b_, d, j, y);
+      case AttrKind::kInt:
+        return x.integer == y.integer;
+      case AttrKind::kComputations:
+        return SameList(x, y, sizeof(ComputationIndex));
+      case AttrKind::kInstructions:
+        return SameList(x, y, sizeof(InstructionIndex));
+      default:
+        return SamePrinted(a_, c, i, x, b_, d, j, y);
     }
   }
 

@@ -31,8 +31,9 @@ std::string_view Bytes(std::span<const T> span) {
 
 uint64_t HashShape(const Shape& shape) {
   uint64_t hash = static_cast<uint64_t>(shape.type) * 2 + (shape.is_buffer ? 1 : 0);
-  for (std::string_view part : {Bytes(shape.dims), Bytes(shape.dynamic), Bytes(shape.minor_to_major),
-                                shape.layout_suffix, Bytes(shape.elements)}) {
+  for (std::string_view part :
+       {Bytes(shape.dims), Bytes(shape.dynamic), Bytes(shape.minor_to_major), shape.layout_suffix,
+        Bytes(shape.elements)}) {
     hash = hash * 0x9E3779B97F4A7C15 + HashText(part);
   }
   return hash ^ hash >> 29;
@@ -71,8 +72,8 @@ bool HasDefaultLayout(const Shape& shape) {
 
 bool SameShapeAndLayout(const Shape& a, const Shape& b) {
   if (&a == &b) return true;
-  const bool same_order = SameSpan(a.minor_to_major, b.minor_to_major) ||
-                          (HasDefaultLayout(a) && HasDefaultLayout(b));
+  const bool same_order =
+      SameSpan(a.minor_to_major, b.minor_to_major) || (HasDefaultLayout(a) && HasDefaultLayout(b));
   return SameType(a, b) && same_order && a.layout_suffix == b.layout_suffix &&
          std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(),
                     [](const Shape* x, const Shape* y) { return SameShapeAndLayout(*x, *y); });

@@ -1,5 +1,5 @@
-// Shapes: an element type with dimensions and a layout, or a tuple of shapes. Shapes are immutable and
-// interned in the ShapeTable of a ModuleContext, so equal pointers mean equal shapes (layout
+// Shapes: an element type with dimensions and a layout, or a tuple of shapes. Shapes are immutable
+// and interned in the ShapeTable of a ModuleContext, so equal pointers mean equal shapes (layout
 // included) and a shape costs nothing to copy. Source: hlo_text "Shapes and layouts".
 #pragma once
 
@@ -20,13 +20,13 @@ inline constexpr int64_t kUnboundedSize = INT64_MIN;
 
 struct Shape {
   ElementType type = ElementType::kTuple;
-  bool is_buffer = false;                      // b(...)
-  std::span<const int64_t> dims;               // sizes; bounds where dynamic
-  std::span<const bool> dynamic;               // empty if every dimension is static
-  std::span<const int64_t> minor_to_major;     // empty if no layout was given: row major
-  std::string_view layout_suffix;              // text after ':' in the layout, kept as written
-  std::span<const Shape* const> elements;      // of a tuple; of b(...) its one shape
-  int64_t element_count = 0;                   // product of dims (1 for a scalar); 0 for tuples
+  bool is_buffer = false;                   // b(...)
+  std::span<const int64_t> dims;            // sizes; bounds where dynamic
+  std::span<const bool> dynamic;            // empty if every dimension is static
+  std::span<const int64_t> minor_to_major;  // empty if no layout was given: row major
+  std::string_view layout_suffix;           // text after ':' in the layout, kept as written
+  std::span<const Shape* const> elements;   // of a tuple; of b(...) its one shape
+  int64_t element_count = 0;                // product of dims (1 for a scalar); 0 for tuples
 
   bool IsTuple() const { return type == ElementType::kTuple && !is_buffer; }
   bool IsArray() const { return IsArrayType(type); }

@@ -1,3 +1,4 @@
+// Array shapes by their text, tuples by their elements; layouts are checked part by part.
 #include "hlo/shape_reader.h"
 
 #include <fmt/format.h>
@@ -198,8 +199,9 @@ bool ShapeReader::ParseMinorToMajor(int64_t rank) {
     minor_to_major_.push_back(dim);
   }
   if (static_cast<int64_t>(minor_to_major_.size()) == rank) return true;
-  return in_.Fail(where, "layout",
-                  fmt::format("the layout names {} of {} dimensions", minor_to_major_.size(), rank));
+  return in_.Fail(
+      where, "layout",
+      fmt::format("the layout names {} of {} dimensions", minor_to_major_.size(), rank));
 }
 
 // The optional parts in their fixed order; kept as text, so only their form is checked.
@@ -211,7 +213,8 @@ bool ShapeReader::ParseLayoutSuffix() {
   return true;
 }
 
-// name(...), where T may have several groups; true if absent. P holds a shape, the others few signs.
+// name(...), where T may have several groups; true if absent. P holds a shape, the others few
+// signs.
 bool ShapeReader::ParseLayoutPart(std::string_view name) {
   const bool is_word = Reader::IsNameStart(name[0]);
   if (is_word ? !in_.ConsumeWord(name) : !in_.Consume(name[0])) return true;

@@ -1,5 +1,5 @@
-// Reads shapes. Most shapes of a module are repetitions, so array shapes are looked up by their source
-// text first. Source: hlo_text.md section 5.
+// Reads shapes. Most shapes of a module are repetitions, so array shapes are looked up by their
+// source text first. Source: hlo_text.md section 5.
 #pragma once
 
 #include <string_view>
@@ -26,7 +26,7 @@ class ShapeReader {
 
   const Shape* ReadTuple();
   const Shape* ReadBuffer();
-  const Shape* ReadArray();                  // through the cache
+  const Shape* ReadArray();  // through the cache
   const Shape* ParseArray();
   bool ParseDimension(bool* is_dynamic);
   bool ParseLayout(Shape* shape);

@@ -57,8 +57,8 @@ bool ReadTileWord(Reader* in) {
     if (key == "metadata") return in->Braces(&ignored);
     return in->Fail(where, "sharding", fmt::format("unknown part '{}' of a sharding", key));
   }
-  for (std::string_view word : {"replicated", "manual", "unknown", "unreduced", "maximal",
-                                "last_tile_dim_replicate"}) {
+  for (std::string_view word :
+       {"replicated", "manual", "unknown", "unreduced", "maximal", "last_tile_dim_replicate"}) {
     if (in->ConsumeWord(word)) return true;
   }
   if (in->ConsumeWord("shard_as") || in->ConsumeWord("shard_like")) {

@@ -1,3 +1,4 @@
+// Numbers and escapes. Source: hlo_text.md section 1 (strings, JSON dicts).
 #include "hlo/text.h"
 
 #include <algorithm>

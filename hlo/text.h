@@ -16,7 +16,8 @@ std::string EscapeText(std::string_view text);
 // Reverses any C escape (octal, hex, \u too); false if one is malformed.
 bool Unescape(std::string_view text, std::string* out);
 
-// Is `text` one balanced {...}, braces in "..." not counted? Such values are printed without quotes.
+// Is `text` one balanced {...}, braces in "..." not counted? Such values are printed without
+// quotes.
 bool IsJsonDict(std::string_view text);
 
 }  // namespace hv

@@ -1,3 +1,4 @@
+// Attribute values by kind; lists go to the arena, texts stay views into the source.
 #include "hlo/value_reader.h"
 
 #include <fmt/format.h>
@@ -70,35 +71,55 @@ bool ValueReader::Read(Attribute* attribute) {
       if (!in_.Bool(&flag)) return false;
       attribute->integer = flag ? 1 : 0;
       return true;
-    case AttrKind::kInt: return in_.Int(&attribute->integer);
-    case AttrKind::kReal: return in_.Real(&attribute->real);
-    case AttrKind::kInts: return ReadInts(attribute);
-    case AttrKind::kIntLists: return ReadIntLists(attribute);
-    case AttrKind::kBools: return ReadBools(attribute);
+    case AttrKind::kInt:
+      return in_.Int(&attribute->integer);
+    case AttrKind::kReal:
+      return in_.Real(&attribute->real);
+    case AttrKind::kInts:
+      return ReadInts(attribute);
+    case AttrKind::kIntLists:
+      return ReadIntLists(attribute);
+    case AttrKind::kBools:
+      return ReadBools(attribute);
     case AttrKind::kWord:
-    case AttrKind::kWordAnyCase: return ReadEnumWord(attribute->key, &attribute->text);
-    case AttrKind::kWordsAnyCase: return ReadWords(attribute);
-    case AttrKind::kString: return in_.Quoted(&attribute->text);
-    case AttrKind::kBraces: return in_.Braces(&attribute->text);
-    case AttrKind::kConfig: return ReadConfig(attribute);
-    case AttrKind::kDictionary: return ReadDictionary(attribute);
-    case AttrKind::kSlice: return ReadSlice(attribute);
-    case AttrKind::kPadding: return ReadPadding(attribute);
-    case AttrKind::kWindow: return ReadWindow(attribute);
-    case AttrKind::kDimLabels: return ReadDimLabels(attribute);
-    case AttrKind::kPairs: return ReadPairs(attribute);
+    case AttrKind::kWordAnyCase:
+      return ReadEnumWord(attribute->key, &attribute->text);
+    case AttrKind::kWordsAnyCase:
+      return ReadWords(attribute);
+    case AttrKind::kString:
+      return in_.Quoted(&attribute->text);
+    case AttrKind::kBraces:
+      return in_.Braces(&attribute->text);
+    case AttrKind::kConfig:
+      return ReadConfig(attribute);
+    case AttrKind::kDictionary:
+      return ReadDictionary(attribute);
+    case AttrKind::kSlice:
+      return ReadSlice(attribute);
+    case AttrKind::kPadding:
+      return ReadPadding(attribute);
+    case AttrKind::kWindow:
+      return ReadWindow(attribute);
+    case AttrKind::kDimLabels:
+      return ReadDimLabels(attribute);
+    case AttrKind::kPairs:
+      return ReadPairs(attribute);
     case AttrKind::kDeviceList:
       attribute->data = ReadDeviceList(&in_);
       return attribute->data != nullptr;
     case AttrKind::kShape:
       attribute->data = shapes_.Read();
       return attribute->data != nullptr;
-    case AttrKind::kShapes: return ReadShapes(attribute);
-    case AttrKind::kLiteral: return ReadTypedLiteral(attribute);
-    case AttrKind::kSharding: return ReadSharding(&in_, &attribute->text);
+    case AttrKind::kShapes:
+      return ReadShapes(attribute);
+    case AttrKind::kLiteral:
+      return ReadTypedLiteral(attribute);
+    case AttrKind::kSharding:
+      return ReadSharding(&in_, &attribute->text);
     case AttrKind::kComputation:
     case AttrKind::kComputations:
-    case AttrKind::kInstructions: break;
+    case AttrKind::kInstructions:
+      break;
   }
   return false;
 }
@@ -121,8 +142,7 @@ bool ValueReader::ReadIntLists(Attribute* attribute) {
     lists.push_back(in_.arena().Copy(ints_));
     return true;
   };
-  const bool read =
-      nested ? in_.ListUntil('}', "after lists of integers", read_list) : read_list();
+  const bool read = nested ? in_.ListUntil('}', "after lists of integers", read_list) : read_list();
   return read && Store(lists, attribute);
 }
 
@@ -160,8 +180,8 @@ bool ValueReader::ReadEnumWord(Attr key, std::string_view* word) {
   }
   std::string note = "known:";
   for (std::string_view legal : words) (note += ' ') += legal;
-  return in_.Fail(where, "unknown-word", fmt::format("'{}' is no value of {}", *word, Row(key).text),
-                  std::move(note));
+  return in_.Fail(where, "unknown-word",
+                  fmt::format("'{}' is no value of {}", *word, Row(key).text), std::move(note));
 }
 
 bool ValueReader::ReadWords(Attribute* attribute) {
@@ -215,8 +235,7 @@ bool ValueReader::ReadSlice(Attribute* attribute) {
     SliceDim& dim = dims.emplace_back();
     return in_.Expect('[', "before a slice range") && in_.Int(&dim.start) &&
            in_.Expect(':', "in a slice range") && in_.Int(&dim.limit) &&
-           (!in_.Consume(':') || in_.Int(&dim.stride)) &&
-           in_.Expect(']', "after a slice range");
+           (!in_.Consume(':') || in_.Int(&dim.stride)) && in_.Expect(']', "after a slice range");
   });
   return read && Store(dims, attribute);
 }
@@ -267,9 +286,9 @@ bool ValueReader::ReadWindowPart(std::string_view key, std::vector<WindowDim>* d
   });
   if (!read) return false;
   return count == dims->size() ||
-         in_.Fail(where, "window-rank",
-                  fmt::format("{} has {} numbers, the window {} dimensions", key, count,
-                              dims->size()));
+         in_.Fail(
+             where, "window-rank",
+             fmt::format("{} has {} numbers, the window {} dimensions", key, count, dims->size()));
 }
 
 bool ValueReader::ReadWindow(Attribute* attribute) {
@@ -315,8 +334,7 @@ bool ValueReader::ReadPairs(Attribute* attribute) {
   const bool read = in_.ListUntil('}', "after pairs", [&] {
     SourceTarget& pair = pairs.emplace_back();
     return in_.Expect('{', "before a pair") && in_.Int(&pair.source) &&
-           in_.Expect(',', "in a pair") && in_.Int(&pair.target) &&
-           in_.Expect('}', "after a pair");
+           in_.Expect(',', "in a pair") && in_.Int(&pair.target) && in_.Expect('}', "after a pair");
   });
   return read && Store(pairs, attribute);
 }

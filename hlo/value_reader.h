@@ -1,5 +1,5 @@
-// Reads attribute values, one function per AttrKind. Kinds that name computations or instructions are
-// the parser's, as they need its scopes. Source: hlo_text.md sections 8 and 9.
+// Reads attribute values, one function per AttrKind. Kinds that name computations or instructions
+// are the parser's, as they need its scopes. Source: hlo_text.md sections 8 and 9.
 #pragma once
 
 #include <vector>

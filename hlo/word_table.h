@@ -1,5 +1,6 @@
-// Lookup of a fixed list of words, built at compile time: open addressing with at least half the slots
-// empty, so a lookup is one hash and mostly one comparison. Also the hash of texts used at run time.
+// Lookup of a fixed list of words, built at compile time: open addressing with at least half the
+// slots empty, so a lookup is one hash and mostly one comparison. Also the hash of texts used at
+// run time.
 #pragma once
 
 #include <array>

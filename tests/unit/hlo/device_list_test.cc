@@ -34,9 +34,10 @@ TEST(DeviceListTest, ExpandsAndPrintsAsWritten) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.text);
-    auto module = ParseModule("t", "ENTRY e { p = f32[4] parameter(0) ROOT r = f32[4] "
-                                   "all-gather(p), dimensions={0}, replica_groups=" +
-                                       std::string(c.text) + " }");
+    auto module = ParseModule("t",
+                              "ENTRY e { p = f32[4] parameter(0) ROOT r = f32[4] "
+                              "all-gather(p), dimensions={0}, replica_groups=" +
+                                  std::string(c.text) + " }");
     ASSERT_TRUE(module) << FormatError(module.error());
     const auto* list = module->Entry().Root().Object<DeviceList>(Attr::kReplicaGroups);
     if (c.groups.empty()) {
@@ -56,8 +57,9 @@ TEST(DeviceListTest, ExpandsAndPrintsAsWritten) {
 }
 
 TEST(DeviceListTest, AxesByNumber) {
-  auto module = ParseModule("t", "ENTRY e { p = f32[4] parameter(0) ROOT r = f32[4] all-gather(p), "
-                                 "dimensions={0}, replica_groups=mesh['x'=2,'y'=2] {'1'} }");
+  auto module = ParseModule("t",
+                            "ENTRY e { p = f32[4] parameter(0) ROOT r = f32[4] all-gather(p), "
+                            "dimensions={0}, replica_groups=mesh['x'=2,'y'=2] {'1'} }");
   ASSERT_TRUE(module);
   EXPECT_EQ(Expand(*module->Entry().Root().Object<DeviceList>(Attr::kReplicaGroups)),
             (Groups{{0, 1}, {2, 3}}));
@@ -70,9 +72,10 @@ TEST(DeviceListTest, Refused) {
         "mesh['x'=2] {'x','x'}", "mesh['x'=8] {'x':(3)2}", "mesh['x'=8] {'x':(2)8}",
         "mesh['x'=8] {'x':(1)4,'x':(2)2}", "mesh['x'=0] {}", "mesh['x'=2], device_ids=(1) {'x'}",
         "mesh['x'=99999999] {'x'}", "mesh[] {"}) {
-    auto module = ParseModule("t", "ENTRY e { p = f32[4] parameter(0) ROOT r = f32[4] "
-                                   "all-gather(p), dimensions={0}, replica_groups=" +
-                                       std::string(text) + " }");
+    auto module = ParseModule("t",
+                              "ENTRY e { p = f32[4] parameter(0) ROOT r = f32[4] "
+                              "all-gather(p), dimensions={0}, replica_groups=" +
+                                  std::string(text) + " }");
     EXPECT_FALSE(module) << text;
   }
 }

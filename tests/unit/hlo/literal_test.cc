@@ -41,18 +41,19 @@ TEST(LiteralTest, IntegersAtTheEndsOfTheirRanges) {
   struct Range {
     const char *type, *least, *below, *most, *above;
   };
-  for (const Range& r : {Range{"s1", "-1", "-2", "0", "1"}, Range{"s2", "-2", "-3", "1", "2"},
-                         Range{"s4", "-8", "-9", "7", "8"}, Range{"s8", "-128", "-129", "127", "128"},
-                         Range{"s16", "-32768", "-32769", "32767", "32768"},
-                         Range{"s32", "-2147483648", "-2147483649", "2147483647", "2147483648"},
-                         Range{"s64", "-9223372036854775808", "-9223372036854775809",
-                               "9223372036854775807", "9223372036854775808"},
-                         Range{"u1", "0", "-1", "1", "2"}, Range{"u2", "0", "-1", "3", "4"},
-                         Range{"u4", "0", "-1", "15", "16"}, Range{"u8", "0", "-1", "255", "256"},
-                         Range{"u16", "0", "-1", "65535", "65536"},
-                         Range{"u32", "0", "-1", "4294967295", "4294967296"},
-                         Range{"u64", "0", "-9223372036854775809", "18446744073709551615",
-                               "18446744073709551616"}}) {
+  for (const Range& r :
+       {Range{"s1", "-1", "-2", "0", "1"}, Range{"s2", "-2", "-3", "1", "2"},
+        Range{"s4", "-8", "-9", "7", "8"}, Range{"s8", "-128", "-129", "127", "128"},
+        Range{"s16", "-32768", "-32769", "32767", "32768"},
+        Range{"s32", "-2147483648", "-2147483649", "2147483647", "2147483648"},
+        Range{"s64", "-9223372036854775808", "-9223372036854775809", "9223372036854775807",
+              "9223372036854775808"},
+        Range{"u1", "0", "-1", "1", "2"}, Range{"u2", "0", "-1", "3", "4"},
+        Range{"u4", "0", "-1", "15", "16"}, Range{"u8", "0", "-1", "255", "256"},
+        Range{"u16", "0", "-1", "65535", "65536"},
+        Range{"u32", "0", "-1", "4294967295", "4294967296"},
+        Range{"u64", "0", "-9223372036854775809", "18446744073709551615",
+              "18446744073709551616"}}) {
     SCOPED_TRACE(r.type);
     const std::string shape = std::string(r.type) + "[]";
     EXPECT_EQ(Reprint(shape, r.least), r.least);
@@ -75,10 +76,10 @@ TEST(LiteralTest, FloatsRoundOnceAndMustNotOverflow) {
   EXPECT_EQ(Bits("bf16", "1"), 0x3F80u);
   EXPECT_EQ(Bits("f8e4m3fn", "464"), 0x7Eu);
   EXPECT_EQ(Bits("f4e2m1fn", "1e9"), 0x7u);  // saturates
-  for (const auto& [type, text] : {std::pair{"f64", "1e309"}, std::pair{"f32", "3.5e38"},
-                                   std::pair{"f16", "65520"}, std::pair{"bf16", "3.4e38"},
-                                   std::pair{"f8e5m2", "61440"}, std::pair{"f8e4m3fn", "465"},
-                                   std::pair{"f8e8m0fnu", "0"}}) {
+  for (const auto& [type, text] :
+       {std::pair{"f64", "1e309"}, std::pair{"f32", "3.5e38"}, std::pair{"f16", "65520"},
+        std::pair{"bf16", "3.4e38"}, std::pair{"f8e5m2", "61440"}, std::pair{"f8e4m3fn", "465"},
+        std::pair{"f8e8m0fnu", "0"}}) {
     EXPECT_EQ(Reprint(std::string(type) + "[]", text), "refused") << type;
   }
 }

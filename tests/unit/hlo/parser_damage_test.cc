@@ -1,5 +1,5 @@
-// Damaged texts: whatever the bytes, the parser returns, and what it accepts prints and parses again.
-// Seeded, over modules of every kind in the test data.
+// Damaged texts: whatever the bytes, the parser returns, and what it accepts prints and parses
+// again. Seeded, over modules of every kind in the test data.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,10 +21,10 @@ std::vector<std::string> Seeds() {
       "  s = ((f32[4]), f32[8], u32[]) all-to-all-start(b), replica_groups=mesh['x'=2] {'x'}\n"
       "  d = f32[8] all-to-all-done(s)\n  c = bf16[2,3] constant({{1,nan,-inf},{0,1e3,.5}})\n"
       "  ROOT t = (f32[8], c64[]) tuple(d, c64[] constant((1, -0.5)))\n}\n"};
-  for (const char* path : {"real/modules/psum_slice_table/module.hlo",
-                           "real/modules/conv_strided_dilated_old/module.hlo",
-                           "real/modules/pipeline_stages/module.hlo",
-                           "real/modules/ring_attention/module.hlo"}) {
+  for (const char* path :
+       {"real/modules/psum_slice_table/module.hlo",
+        "real/modules/conv_strided_dilated_old/module.hlo",
+        "real/modules/pipeline_stages/module.hlo", "real/modules/ring_attention/module.hlo"}) {
     std::ostringstream text;
     text << std::ifstream(std::filesystem::path(HV_TEST_DATA) / path).rdbuf();
     texts.push_back(text.str().substr(0, 6000));
@@ -36,20 +36,63 @@ std::vector<std::string> Seeds() {
 // One random change of `text`.
 std::string Damage(const std::string& text, const CounterRng& rng, uint64_t* next) {
   const auto below = [&](size_t n) { return static_cast<size_t>(rng.Word((*next)++) % n); };
-  static const std::string kPieces[] = {
-      "{", "}", "(", ")", "[", "]", "\"", "'", "%", "#", ",", "=", "<=", "...", "->", "/*", "\\",
-      "99999999999999999999", "-1", "4294967296", "1e999", "f32[", "tuple(", "constant({",
-      "ROOT ", "ENTRY ", "nan(0x", "-start", "\n", "\0", "\xff", "replica_groups={{0},{1",
-      "mesh['x'=9999999] {'x':(3)3}", "[2,2]<=[4]T(1,0)", "((((((((((((((((", "{{{{{{{{{{{{"};
+  static const std::string kPieces[] = {"{",
+                                        "}",
+                                        "(",
+                                        ")",
+                                        "[",
+                                        "]",
+                                        "\"",
+                                        "'",
+                                        "%",
+                                        "#",
+                                        ",",
+                                        "=",
+                                        "<=",
+                                        "...",
+                                        "->",
+                                        "/*",
+                                        "\\",
+                                        "99999999999999999999",
+                                        "-1",
+                                        "4294967296",
+                                        "1e999",
+                                        "f32[",
+                                        "tuple(",
+                                        "constant({",
+                                        "ROOT ",
+                                        "ENTRY ",
+                                        "nan(0x",
+                                        "-start",
+                                        "\n",
+                                        "\0",
+                                        "\xff",
+                                        "replica_groups={{0},{1",
+                                        "mesh['x'=9999999] {'x':(3)3}",
+                                        "[2,2]<=[4]T(1,0)",
+                                        "((((((((((((((((",
+                                        "{{{{{{{{{{{{"};
   std::string damaged = text;
   const size_t at = below(text.size());
   switch (below(6)) {
-    case 0: damaged.resize(at); break;
-    case 1: damaged[at] = static_cast<char>(below(256)); break;
-    case 2: damaged.erase(at, 1 + below(20)); break;
-    case 3: damaged.insert(at, text.substr(below(text.size()), 1 + below(60))); break;
-    case 4: damaged.insert(at, kPieces[below(std::size(kPieces))]); break;
-    default: std::swap(damaged[at], damaged[below(text.size())]); break;
+    case 0:
+      damaged.resize(at);
+      break;
+    case 1:
+      damaged[at] = static_cast<char>(below(256));
+      break;
+    case 2:
+      damaged.erase(at, 1 + below(20));
+      break;
+    case 3:
+      damaged.insert(at, text.substr(below(text.size()), 1 + below(60)));
+      break;
+    case 4:
+      damaged.insert(at, kPieces[below(std::size(kPieces))]);
+      break;
+    default:
+      std::swap(damaged[at], damaged[below(text.size())]);
+      break;
   }
   return damaged;
 }

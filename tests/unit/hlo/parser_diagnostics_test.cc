@@ -1,5 +1,5 @@
-// One case for each diagnostic of the reader and parser, with its place; and a check that the list is
-// complete.
+// One case for each diagnostic of the reader and parser, with its place; and a check that the list
+// is complete.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,8 @@ std::vector<Case> Cases() {
       {"open-brace", 3, 34, Entry("x = f32[] parameter(0), metadata={{{")},
       {"open-comment", 3, 25, Entry("x = f32[] parameter(0)  /* never closed")},
       {"nesting", 1, 1, ""},  // built below
-      {"two-entries", 3, 7, "ENTRY a { p = f32[] parameter(0) }\n\nENTRY b { p = f32[] parameter(0) }"},
+      {"two-entries", 3, 7,
+       "ENTRY a { p = f32[] parameter(0) }\n\nENTRY b { p = f32[] parameter(0) }"},
       {"repeated-header-attribute", 1, 31, "HloModule m, replica_count=2, replica_count=2\n"},
       {"unknown-header-attribute", 1, 14, "HloModule m, colour=2\n"},
       {"stack-frame", 3, 1, "HloModule m\nFileNames\n2 \"a\"\n"},
@@ -72,7 +73,8 @@ std::vector<Case> Cases() {
       {"empty-computation", 2, 9, "HloModule m\nENTRY e { }"},
       {"two-roots", 4, 6, Entry("ROOT p = f32[] parameter(0)\nROOT q = f32[] parameter(1)")},
       {"parameter-number", 3, 1, Entry("p = f32[] parameter(1)")},
-      {"signature-result", 2, 7, "HloModule m\nENTRY e (p: f32[]) -> s32[] { p = f32[] parameter(0) }"},
+      {"signature-result", 2, 7,
+       "HloModule m\nENTRY e (p: f32[]) -> s32[] { p = f32[] parameter(0) }"},
       // Instructions.
       {"unknown-opcode", 4, 12, With("r = f32[4] negatte(p)")},
       {"unknown-opcode", 4, 12, With("r = f32[4] send-start(p)")},
@@ -91,12 +93,16 @@ std::vector<Case> Cases() {
        With("s = ((f32[4]), f32[4], u32[]) negate-start(p)\nr = f32[4] abs-done(s)")},
       // Attribute values.
       {"unknown-word", 4, 38, With("r = pred[4] compare(p, p), direction=XX")},
-      {"repeated-key", 3, 45, Entry("p = f32[] parameter(0), frontend_attributes={a=\"1\",a=\"2\"}")},
-      {"window-rank", 5, 57, With("z = f32[] constant(0)\nr = f32[4] reduce-window(p, z), "
-                                  "window={size=2 stride=1x1}, to_apply={ROOT a = f32[] parameter(0)}")},
+      {"repeated-key", 3, 45,
+       Entry("p = f32[] parameter(0), frontend_attributes={a=\"1\",a=\"2\"}")},
+      {"window-rank", 5, 57,
+       With("z = f32[] constant(0)\nr = f32[4] reduce-window(p, z), "
+            "window={size=2 stride=1x1}, to_apply={ROOT a = f32[] parameter(0)}")},
       {"dim-labels", 4, 42, With("r = f32[4] convolution(p, p), dim_labels=b0f_0io->b1f")},
-      {"iota-size", 4, 58, With("r = f32[4] all-to-all(p), dimensions={0}, replica_groups=[2,2]<=[8]")},
-      {"iota-groups", 4, 58, With("r = f32[4] all-to-all(p), dimensions={0}, replica_groups=[4]<=[4]")},
+      {"iota-size", 4, 58,
+       With("r = f32[4] all-to-all(p), dimensions={0}, replica_groups=[2,2]<=[8]")},
+      {"iota-groups", 4, 58,
+       With("r = f32[4] all-to-all(p), dimensions={0}, replica_groups=[4]<=[4]")},
       {"iota-transpose", 4, 70,
        With("r = f32[4] all-to-all(p), dimensions={0}, replica_groups=[2,2]<=[2,2]T(0,0)")},
       {"mesh-axis", 4, 71,
@@ -186,13 +192,13 @@ TEST(ParserDiagnosticsTest, GoesOnAfterAMistake) {
                             "HloModule m\n"
                             "f {\n"
                             "  a = f32[4] parametre(0)\n"
-                            "  b = f32[4] negate(a)\n"             // uses what was reported: silent
+                            "  b = f32[4] negate(a)\n"  // uses what was reported: silent
                             "  c = f32[4] broken(b), dimensions={0}\n"
                             "  ROOT d = f32[4] negate(nowhere)\n"
                             "}\n"
                             "ENTRY e {\n"
                             "  p = f32[4] parameter(0)\n"
-                            "  q = f32[4] call(p), to_apply=f\n"   // f is known, though damaged
+                            "  q = f32[4] call(p), to_apply=f\n"  // f is known, though damaged
                             "  ROOT r = f32[4] constant({1,2,3})\n"
                             "}\n");
   ASSERT_FALSE(module);

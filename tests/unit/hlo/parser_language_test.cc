@@ -1,5 +1,5 @@
-// The language: kinds of input, names, operands, nested computations, asynchronous sugar, and how each
-// instruction prints (attribute order as XLA's own printer has it).
+// The language: kinds of input, names, operands, nested computations, asynchronous sugar, and how
+// each instruction prints (attribute order as XLA's own printer has it).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -164,8 +164,8 @@ class GoldenPrintTest : public testing::TestWithParam<Golden> {};
 TEST_P(GoldenPrintTest, AttributesInOrder) {
   const std::string text = std::string("HloModule m, num_partitions=8\n") + kSum +
                            "ENTRY e {\n p = f32[8,8]{1,0} parameter(0)\n z = f32[] constant(0)\n" +
-                           " i = s32[2] parameter(1)\n c = pred[] parameter(2)\n" +
-                           " ROOT " + GetParam().written + "\n}";
+                           " i = s32[2] parameter(1)\n c = pred[] parameter(2)\n" + " ROOT " +
+                           GetParam().written + "\n}";
   const std::string lines = Reprint(text);
   EXPECT_THAT(lines, HasSubstr("\n" + GetParam().printed + "\n"));
 }
