@@ -66,6 +66,11 @@ void CommandLine::Text(const std::string& names, std::string* value, const std::
   impl_->app.add_option(names, *value, help);
 }
 
+void CommandLine::Text(const std::string& names, std::optional<std::string>* value,
+                       const std::string& help) {
+  impl_->app.add_option(names, *value, help);
+}
+
 void CommandLine::Texts(const std::string& names, std::vector<std::string>* values,
                         const std::string& help) {
   impl_->app.add_option(names, *values, help);
@@ -120,6 +125,8 @@ std::optional<int> CommandLine::Parse(int argc, char** argv) {
   }
   return {};
 }
+
+std::string_view ProgramVersion() { return HV_VERSION; }
 
 std::optional<int64_t> ParseBytes(std::string_view text) {
   int64_t number = 0;

@@ -25,6 +25,7 @@ class CommandLine {
   void Unsigned(const std::string& names, uint64_t* value, const std::string& help);
   void Real(const std::string& names, std::optional<double>* value, const std::string& help);
   void Text(const std::string& names, std::string* value, const std::string& help);
+  void Text(const std::string& names, std::optional<std::string>* value, const std::string& help);
   void Texts(const std::string& names, std::vector<std::string>* values, const std::string& help);
   // --flag or --flag=value; "-" if there is no value.
   void OptionalText(const std::string& names, std::string* value, const std::string& help);
@@ -44,6 +45,9 @@ class CommandLine {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// The version of this build.
+std::string_view ProgramVersion();
 
 // Sizes as people write them: "4GiB", "500M", "1048576".
 std::optional<int64_t> ParseBytes(std::string_view text);
