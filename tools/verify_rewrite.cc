@@ -43,7 +43,7 @@ void DeclareScenario(CommandLine* line, Flags* f) {
              "rewrite one HLO file by a command that reads and writes HLO text");
   line->Integer("--replicas", &s.replicas, "replicas, if the module header does not say");
   line->Integer("--partitions", &s.partitions, "partitions, if the module header does not say");
-  line->Unsigned("--seed", &s.seed, "seed of codes and generated inputs");
+  line->Integer("--seed", &s.seed, "seed of codes and generated inputs");
   line->Integer("--trials", &s.trials, "native runs of each kind where codes cannot tell");
   line->Choice("--mode", kModeWords, &f->mode, "prove tries longer for a proof");
   line->Real("--timeout", &s.timeout_seconds, "seconds a pass command may take");

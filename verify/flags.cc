@@ -38,7 +38,10 @@ Result<Scenario> FromHlo(const ScenarioFlags& flags) {
 
 Status ApplyInputFlags(const ScenarioFlags& flags, Scenario* scenario) {
   InputPlan& inputs = scenario->inputs;
-  if (flags.seed) inputs.seed = *flags.seed;
+  if (flags.seed.value_or(0) < 0 || flags.trials.value_or(1) < 1) {
+    return Invalid("flag-value", "--seed must not be negative, --trials must be positive");
+  }
+  if (flags.seed) inputs.seed = static_cast<uint64_t>(*flags.seed);
   if (flags.trials) inputs.trials = *flags.trials;
   if (flags.mode) inputs.mode = *flags.mode;
   if (!flags.ranges.empty()) {
