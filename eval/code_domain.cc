@@ -25,11 +25,6 @@ tl::unexpected<Error> DataDependentIndex(const KernelCall& call) {
   return NotImplemented(call, "data-dependent index");
 }
 
-bool IsIdempotent(ScalarFn fn) {
-  return fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum || fn == ScalarFn::kAnd ||
-         fn == ScalarFn::kOr;
-}
-
 }  // namespace
 
 bool AllNative(std::span<const Value> values) {
@@ -130,22 +125,24 @@ Result<Value> CodeDomain::Reduce(const KernelCall& call, std::vector<Value> oper
   return PackResults(call, std::move(results));
 }
 
-// Codes that stood in an earlier value at the same place become the identity of `fn`.
+// Where a code stands in two of the values, the second becomes the identity of `fn`: x fn x is x. Under
+// xor both do.
 void CodeDomain::DropRepeats(ScalarFn fn, std::vector<Value>* values) const {
   const auto width = static_cast<size_t>(code_bytes());
   std::vector<std::byte> identity(width);
   algebra_->Empty(fn, identity.data(), 1);
+  for (Value& value : *values) value = Owned(std::move(value));
   for (size_t k = 1; k < values->size(); ++k) {
-    Value kept = Owned(std::move((*values)[k]));
-    std::byte* codes = kept.MutableBytes().data();
-    for (size_t at = 0; at < kept.bytes().size(); at += width) {
-      const bool repeats = std::any_of(values->begin(), values->begin() + static_cast<int64_t>(k),
-                                       [&](const Value& earlier) {
-        return std::memcmp(earlier.bytes().data() + at, codes + at, width) == 0;
-      });
-      if (repeats) std::memcpy(codes + at, identity.data(), width);
+    std::byte* codes = (*values)[k].MutableBytes().data();
+    for (size_t at = 0; at < (*values)[k].bytes().size(); at += width) {
+      for (size_t j = 0; j < k; ++j) {
+        std::byte* earlier = (*values)[j].MutableBytes().data();
+        if (std::memcmp(earlier + at, codes + at, width) != 0) continue;
+        std::memcpy(codes + at, identity.data(), width);
+        if (fn == ScalarFn::kXor) std::memcpy(earlier + at, identity.data(), width);
+        break;
+      }
     }
-    (*values)[k] = std::move(kept);
   }
 }
 
@@ -155,7 +152,7 @@ Result<Value> CodeDomain::Fold(const Module& module, ComputationIndex reducer,
   LiftAll(&values);
   if (values.size() == 1) return values[0];
   CodeCombiner combiner(*this, module, reducer, ParameterTypes(module, reducer, 1));
-  if (IsIdempotent(combiner.fn())) DropRepeats(combiner.fn(), &values);
+  if (IsFreeOp(combiner.fn())) DropRepeats(combiner.fn(), &values);
   Value result = NewCodes(values[0].shape());
   if (result.bytes().empty()) return result;
   std::memcpy(result.MutableBytes().data(), values[0].bytes().data(), result.bytes().size());

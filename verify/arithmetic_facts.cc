@@ -120,6 +120,11 @@ class ProbeDomain : public Domain {
 
   void Other(const KernelCall& call) {
     facts_.other.emplace(ToString(call.instruction.opcode));
+    facts_.rough.emplace(ToString(call.instruction.opcode));
+  }
+  // Not linear, but exact on integers.
+  void Exact(const KernelCall& call) {
+    facts_.other.emplace(ToString(call.instruction.opcode));
   }
   void Type(ElementType type) { facts_.types.insert(type); }
 
@@ -182,6 +187,9 @@ class ProbeDomain : public Domain {
       case ScalarFn::kAnd:
       case ScalarFn::kOr: NoteLattice(call, operands); return;
       case ScalarFn::kXor: facts_.parity = true; return;
+      case ScalarFn::kCompare:
+      case ScalarFn::kSign:
+      case ScalarFn::kIsFinite: return Exact(call);
       default: return Other(call);
     }
   }
@@ -201,11 +209,11 @@ class ProbeDomain : public Domain {
   // With a concrete operand (a threshold, a mask) it is no longer a function of a set of leaves.
   void NoteLattice(const KernelCall& call, const std::vector<Value>& operands) {
     facts_.lattice.emplace(ToString(call.instruction.opcode));
-    if (!IsData(operands[0]) || !IsData(operands[1])) Other(call);
+    if (!IsData(operands[0]) || !IsData(operands[1])) Exact(call);
   }
 
   void NoteMultiply(const KernelCall& call, const std::vector<Value>& operands) {
-    if (IsData(operands[0]) && IsData(operands[1])) return Other(call);
+    if (IsData(operands[0]) && IsData(operands[1])) return Exact(call);
     NoteFactor(IsData(operands[0]) ? operands[1] : operands[0]);
   }
 
@@ -219,12 +227,11 @@ class ProbeDomain : public Domain {
 
   void NoteContract(const KernelCall& call, const std::vector<Value>& operands) {
     const ElementType type = operands[0].shape()->type;
-    if (operands.size() != 2 || (IsData(operands[0]) && IsData(operands[1])) || IsPred(type)) {
-      return Other(call);
-    }
+    if (operands.size() != 2 || IsPred(type)) return Other(call);
     NoteSum(call.shape->type);
     facts_.roundings += std::min(operands[0].element_count(), operands[1].element_count()) + 1;
     facts_.converts |= type != call.shape->type;
+    if (IsData(operands[0]) && IsData(operands[1])) return Exact(call);
     NoteFactor(IsData(operands[0]) ? operands[1] : operands[0]);
   }
 
@@ -258,10 +265,12 @@ class ProbeDomain : public Domain {
         if (pred) {
           facts_.lattice.insert("and");
         } else {
-          facts_.other.insert("multiply");
+          facts_.other.insert("multiply");  // exact on integers
         }
         return;
-      default: facts_.other.insert("reducer " + std::string(module.At(computation).name));
+      default:
+        facts_.other.insert("reducer " + std::string(module.At(computation).name));
+        facts_.rough.insert("reducer " + std::string(module.At(computation).name));
     }
   }
 
@@ -288,6 +297,7 @@ void ArithmeticFacts::Merge(const ArithmeticFacts& more) {
   parity |= more.parity;
   lattice.insert(more.lattice.begin(), more.lattice.end());
   other.insert(more.other.begin(), more.other.end());
+  rough.insert(more.rough.begin(), more.rough.end());
   types.insert(more.types.begin(), more.types.end());
   sum_types.insert(more.sum_types.begin(), more.sum_types.end());
   elements += more.elements;

@@ -26,6 +26,8 @@ struct ArithmeticFacts {
   bool parity = false;          // xor of data
   std::set<std::string> lattice;   // maximum, minimum, and, or of data: idempotent
   std::set<std::string> other;  // functions that are none of the above
+  // Those of them that may round integers, or whose results a magnitude run does not bound.
+  std::set<std::string> rough;
   // Element types of data that takes part in arithmetic, and those that sums are taken in.
   std::set<ElementType> types, sum_types;
   int64_t elements = 0;         // results computed, a measure of the run's cost

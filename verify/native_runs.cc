@@ -74,7 +74,7 @@ bool NativeRuns::AlwaysExact() const {
   if (!known_) return !UsesFloats(pair_.before) && !UsesFloats(pair_.after);
   if (facts_.OnlyIntegers()) return true;
   return !facts_.adds && !facts_.scales && !facts_.constants && !facts_.converts &&
-         facts_.other.empty();
+         facts_.rough.empty() && facts_.other.empty();
 }
 
 double NativeRuns::ExactLimit() const {
@@ -87,14 +87,14 @@ double NativeRuns::ExactLimit() const {
   return limit;
 }
 
-// Which differences of floats count on this input: all of them if every number stays exact; in a linear
-// program those beyond the error of any order of summation; otherwise none.
+// Which differences of floats count on this input: all of them if every number stays an exact integer;
+// in a linear program those beyond the error of any order of summation; otherwise none.
 DifferenceFilter NativeRuns::FilterFor(const NativeInput& input) const {
   if (AlwaysExact()) return nullptr;
   const DifferenceFilter none = [](const OutputPlace&, double, double) { return false; };
   const bool integers = input.values == NativeInput::Values::kWholeNumbers ||
                         input.values == NativeInput::Values::kFixed;
-  if (!known_ || !facts_.IsLinear() || !integers) return none;
+  if (!known_ || !facts_.rough.empty() || !integers) return none;
   auto sizes = exact_->SizesOn(input);
   if (!sizes) return none;
   double exact = kInfinity, unit = 0;
@@ -106,7 +106,7 @@ DifferenceFilter NativeRuns::FilterFor(const NativeInput& input) const {
     narrow_exponent |= LargestFinite(ComponentType(type)) < 0x1p100;
   }
   if (!facts_.fractions && sizes->largest <= exact) return nullptr;
-  if (narrow_exponent || sizes->largest > 0x1p60) return none;
+  if (!facts_.IsLinear() || narrow_exponent || sizes->largest > 0x1p60) return none;
   const double growth = std::expm1(static_cast<double>(facts_.roundings) * std::log1p(unit));
   return [sizes = std::move(*sizes), growth](const OutputPlace& place, double a, double b) {
     return std::fabs(a - b) > 2 * growth * sizes.At(place);
