@@ -124,6 +124,33 @@ class ScatterDroppedScale : public Scatter {
   }
 };
 
+class ScatterIgnoredTranspose : public Scatter {
+  using Scatter::Scatter;
+  InstructionIndex Emit(const ScatterPlan& plan, Rebuild* rebuild) override {
+    const Instruction view = rebuild->At(plan.operand);
+    if (view.opcode != Opcode::kTranspose) return Scatter::Emit(plan, rebuild);
+    InstructionBuilder reshape(&rebuild->module(), Opcode::kReshape, view.shape);
+    ScatterPlan changed = plan;
+    changed.operand = rebuild->Add(reshape.Operands(view.operands).Build());
+    return Scatter::Emit(changed, rebuild);
+  }
+};
+
+class ScatterSwappedElements : public Scatter {
+  using Scatter::Scatter;
+  void Finish(Module* module, const std::vector<RewriteDecision>& decisions) override {
+    Scatter::Finish(module, decisions);
+    for (Computation& computation : module->computations) {
+      for (Instruction& instruction : computation.instructions) {
+        if (instruction.opcode != Opcode::kAllReduce || !instruction.shape->IsTuple()) continue;
+        std::vector<InstructionIndex> operands(instruction.operands.rbegin(),
+                                               instruction.operands.rend());
+        instruction.operands = module->context->arena.Copy(operands);
+      }
+    }
+  }
+};
+
 class ScatterUnreducedReader : public AllReduceDynamicSliceToReduceScatter {
  public:
   explicit ScatterUnreducedReader(const PassContext& context)
@@ -163,6 +190,8 @@ HV_MAKE(ScatterDroppedChannel)
 HV_MAKE(ScatterReversedGroups)
 HV_MAKE(ScatterSwappedReducer)
 HV_MAKE(ScatterDroppedScale)
+HV_MAKE(ScatterIgnoredTranspose)
+HV_MAKE(ScatterSwappedElements)
 HV_MAKE(ScatterUnreducedReader)
 #undef HV_MAKE
 
