@@ -145,22 +145,29 @@ TEST(LiteralTest, ElidedConstantsTakeNoMemory) {
 
 TEST(LiteralTest, Elements) {
   const Constant u64 = Read("u64[2]", "{18446744073709551615, 1}");
+  ASSERT_NE(u64.literal, nullptr);
   EXPECT_EQ(IntegerAt(*u64.literal, 0), -1);
   EXPECT_EQ(RealAt(*u64.literal, 0), 0x1p64);
   const Constant s4 = Read("s4[2]", "{-8, 7}");
+  ASSERT_NE(s4.literal, nullptr);
   EXPECT_EQ(IntegerAt(*s4.literal, 0), -8);
   EXPECT_EQ(RealAt(*s4.literal, 1), 7);
   const Constant bf16 = Read("bf16[1]", "{1.5}");
+  ASSERT_NE(bf16.literal, nullptr);
   EXPECT_EQ(RealAt(*bf16.literal, 0), 1.5);
   const Constant c128 = Read("c128[1]", "{(1,-2)}");
+  ASSERT_NE(c128.literal, nullptr);
   EXPECT_EQ(ComplexAt(*c128.literal, 0), std::complex<double>(1, -2));
 }
 
 TEST(LiteralTest, SameLiteralComparesBitsAndShapesWithoutLayouts) {
-  EXPECT_TRUE(SameLiteral(*Read("f32[2]{0}", "{1,2}").literal, *Read("f32[2]", "{1,2}").literal));
-  EXPECT_FALSE(SameLiteral(*Read("f32[]", "-0.0").literal, *Read("f32[]", "0").literal));
-  EXPECT_FALSE(SameLiteral(*Read("f32[]", "1").literal, *Read("s32[]", "1").literal));
-  EXPECT_TRUE(SameLiteral(*Read("f32[]", "nan").literal, *Read("f32[]", "nan").literal));
+  const auto same = [](const Constant& a, const Constant& b) {
+    return a.literal != nullptr && b.literal != nullptr && SameLiteral(*a.literal, *b.literal);
+  };
+  EXPECT_TRUE(same(Read("f32[2]{0}", "{1,2}"), Read("f32[2]", "{1,2}")));
+  EXPECT_FALSE(same(Read("f32[]", "-0.0"), Read("f32[]", "0")));
+  EXPECT_FALSE(same(Read("f32[]", "1"), Read("s32[]", "1")));
+  EXPECT_TRUE(same(Read("f32[]", "nan"), Read("f32[]", "nan")));
 }
 
 }  // namespace
