@@ -62,7 +62,8 @@ TEST(DceTest, DropsComputationsThatNothingCalls) {
       i = s32[] parameter(0)
       x = f32[4] parameter(1)
       dead = f32[4] call(x), to_apply=only_dead
-      ROOT r = f32[4] conditional(i, x, x), branch_computations={used, inner}
+      y = f32[4] call(x), to_apply=used
+      ROOT r = f32[4] conditional(i, x, y), branch_computations={used, inner}
     })");
   ASSERT_EQ(module.computations.size(), 3u);
   EXPECT_EQ(module.computations[0].name, "inner");
@@ -70,6 +71,7 @@ TEST(DceTest, DropsComputationsThatNothingCalls) {
   EXPECT_EQ(module.computations[1].instructions.size(), 2u);
   EXPECT_EQ(module.entry, 2);
   EXPECT_THAT(CalledComputations(module.Entry().Root()), ElementsAre(1, 0));
+  EXPECT_THAT(CalledComputations(module.Entry().At(2)), ElementsAre(1));
 }
 
 TEST(DceTest, KeepsSideEffectsAlsoInCallees) {
