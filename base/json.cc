@@ -146,7 +146,8 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
     const Level level = levels_.back();
     levels_.pop_back();
     Json& node = open_[level.first_child - 1];
-    const std::span<const Json> children(open_.data() + level.first_child, open_.data() + open_.size());
+    const std::span<const Json> children(open_.data() + level.first_child,
+                                         open_.data() + open_.size());
     node.size_ = static_cast<uint32_t>(children.size());
     if (node.kind_ == Json::Kind::kArray) {
       std::span<Json> items = source_->arena.NewArray<Json>(children.size());
@@ -192,8 +193,8 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   JsonSource* source_;
-  size_t end_ = 0;             // of the last token
-  std::vector<Json> open_;     // finished children of the open arrays and objects, outermost first
+  size_t end_ = 0;          // of the last token
+  std::vector<Json> open_;  // finished children of the open arrays and objects, outermost first
   std::vector<std::string_view> keys_;
   std::vector<Level> levels_;
   Error error_;
@@ -252,14 +253,21 @@ tl::unexpected<Error> Json::MakeError(std::string id, std::string message) const
 
 std::string_view ToString(Json::Kind kind) {
   switch (kind) {
-    case Json::Kind::kNull: return "null";
-    case Json::Kind::kBool: return "true or false";
+    case Json::Kind::kNull:
+      return "null";
+    case Json::Kind::kBool:
+      return "true or false";
     case Json::Kind::kInteger:
-    case Json::Kind::kUnsigned: return "an integer";
-    case Json::Kind::kReal: return "a number";
-    case Json::Kind::kString: return "a string";
-    case Json::Kind::kArray: return "a list";
-    case Json::Kind::kObject: return "an object";
+    case Json::Kind::kUnsigned:
+      return "an integer";
+    case Json::Kind::kReal:
+      return "a number";
+    case Json::Kind::kString:
+      return "a string";
+    case Json::Kind::kArray:
+      return "a list";
+    case Json::Kind::kObject:
+      return "an object";
   }
   return "";
 }

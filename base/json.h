@@ -29,9 +29,9 @@ class Json {
   bool IsNumber() const { return IsInteger() || kind_ == Kind::kReal; }
 
   bool boolean() const { return integer_ != 0; }
-  int64_t integer() const { return integer_; }  // of kUnsigned: the same 64 bits
-  double real() const;                          // of any number
-  std::string_view NumberText() const;          // a number as it was written
+  int64_t integer() const { return integer_; }                 // of kUnsigned: the same 64 bits
+  double real() const;                                         // of any number
+  std::string_view NumberText() const;                         // a number as it was written
   std::string_view string() const { return {chars_, size_}; }  // unescaped
   std::span<const Json> items() const { return {items_, Is(Kind::kArray) ? size_ : 0}; }
   std::span<const JsonMember> members() const;

@@ -45,9 +45,9 @@ const Json* ObjectReader::GetAs(std::string_view key, Json::Kind kind) {
   const Json* value = Get(key);
   if (value == nullptr || value->Is(kind)) return value;
   if (kind == Json::Kind::kReal && value->IsNumber()) return value;
-  errors_->Add(*value, "json-type",
-               "expected " + std::string(ToString(kind)) + ", not " +
-                   std::string(ToString(value->kind())));
+  errors_->Add(
+      *value, "json-type",
+      "expected " + std::string(ToString(kind)) + ", not " + std::string(ToString(value->kind())));
   return nullptr;
 }
 
@@ -108,9 +108,9 @@ std::vector<int64_t> ObjectReader::Integers(std::string_view key, int64_t low, i
     if (item.Is(Json::Kind::kInteger) && item.integer() >= low && item.integer() <= high) {
       integers.push_back(item.integer());
     } else {
-      errors_->Add(item, "json-type",
-                   "expected an integer between " + std::to_string(low) + " and " +
-                       std::to_string(high));
+      errors_->Add(
+          item, "json-type",
+          "expected an integer between " + std::to_string(low) + " and " + std::to_string(high));
     }
   }
   return integers;
@@ -123,8 +123,9 @@ int ObjectReader::Word(std::string_view key, std::span<const std::string_view> w
   if (found != words.end()) return static_cast<int>(found - words.begin());
   std::string list;
   for (std::string_view word : words) list += (list.empty() ? "" : ", ") + Quoted(word);
-  errors_->Add(*value, "json-word",
-               Quoted(value->string()) + " is none of " + list + DidYouMean(value->string(), words));
+  errors_->Add(
+      *value, "json-word",
+      Quoted(value->string()) + " is none of " + list + DidYouMean(value->string(), words));
   return absent;
 }
 

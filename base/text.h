@@ -8,8 +8,8 @@
 
 namespace hv {
 
-// The candidate closest to `word` in edit distance, if it is close enough to be a likely typo (about
-// a third of the word's letters, at least one); empty otherwise. Ties: the first.
+// The candidate closest to `word` in edit distance, if it is close enough to be a likely typo
+// (about a third of the word's letters, at least one); empty otherwise. Ties: the first.
 std::string_view NearestWord(std::string_view word, std::span<const std::string_view> candidates);
 
 // " (did you mean 'x'?)" with the nearest word, or nothing.

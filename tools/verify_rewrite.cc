@@ -1,6 +1,6 @@
-// verify_rewrite: does a rewrite of collectives compute the same? Exit codes: 0 every case as expected,
-// 2 bad input, 10 a missed expectation, 11 something unknown, 70 internal error; the same on every
-// rank. Verdicts go to standard output, diagnostics to standard error, both from rank 0.
+// verify_rewrite: does a rewrite of collectives compute the same? Exit codes: 0 every case as
+// expected, 2 bad input, 10 a missed expectation, 11 something unknown, 70 internal error; the same
+// on every rank. Verdicts go to standard output, diagnostics to standard error, both from rank 0.
 #include <unistd.h>
 
 #include <cstdio>
@@ -102,11 +102,11 @@ Status Print(const Flags& flags, const Report& report) {
     return {};
   }
   TextOptions options;
-  options.verbosity = flags.quiet                       ? Verbosity::kQuiet
+  options.verbosity = flags.quiet                      ? Verbosity::kQuiet
                       : flags.verbose || flags.explain ? Verbosity::kVerbose
-                                                        : Verbosity::kNormal;
-  options.color = WantsColor(kColors[static_cast<size_t>(flags.color)], isatty(1) != 0,
-                             LaunchedRanks() > 0);
+                                                       : Verbosity::kNormal;
+  options.color =
+      WantsColor(kColors[static_cast<size_t>(flags.color)], isatty(1) != 0, LaunchedRanks() > 0);
   std::fputs(RenderText(report, options).c_str(), stdout);
   return {};
 }

@@ -56,7 +56,6 @@ class ProbeDomain : public Domain {
 
   Result<Value> Scalar(const KernelCall& call, std::vector<Value> operands) override {
     if (HasData(operands)) NoteScalar(call, operands);
-    facts_.roundings += HasData(operands) ? 1 : 0;
     return Seen(inner_.Scalar(call, std::move(operands)));
   }
   Result<Value> Reduce(const KernelCall& call, std::vector<Value> operands) override {
@@ -66,7 +65,6 @@ class ProbeDomain : public Domain {
       } else {
         NoteReducer(call.module, call.instruction.Computation(Attr::kToApply), operands[0]);
         NoteSummand(operands[1]);
-        facts_.roundings += operands[0].element_count();
       }
     }
     return Seen(inner_.Reduce(call, std::move(operands)));
@@ -77,7 +75,6 @@ class ProbeDomain : public Domain {
       NoteReducer(module, reducer, values[0]);
       for (const Value& value : values) NoteSummand(value);
       facts_.converts |= accumulate_wide;
-      facts_.roundings += static_cast<int64_t>(values.size());
     }
     return Seen(inner_.Fold(module, reducer, std::move(values), accumulate_wide));
   }
@@ -118,14 +115,7 @@ class ProbeDomain : public Domain {
     return std::any_of(operands.begin(), operands.end(), IsData);
   }
 
-  void Other(const KernelCall& call) {
-    facts_.other.emplace(ToString(call.instruction.opcode));
-    facts_.rough.emplace(ToString(call.instruction.opcode));
-  }
-  // Not linear, but exact on integers.
-  void Exact(const KernelCall& call) {
-    facts_.other.emplace(ToString(call.instruction.opcode));
-  }
+  void Other(const KernelCall& call) { facts_.other.emplace(ToString(call.instruction.opcode)); }
   void Type(ElementType type) { facts_.types.insert(type); }
 
   void NoteSum(ElementType type) {
@@ -172,25 +162,31 @@ class ProbeDomain : public Domain {
         facts_.negative = true;
         for (const Value& operand : operands) NoteSummand(operand);
         return;
-      case ScalarFn::kMultiply: return NoteMultiply(call, operands);
+      case ScalarFn::kMultiply:
+        return NoteMultiply(call, operands);
       case ScalarFn::kDivide:
         if (IsData(operands[1]) || IsInteger(type)) return Other(call);
         facts_.scales = facts_.negative = true;
         return;
-      case ScalarFn::kConvert: return NoteConvert(call, operands[0].shape()->type);
-      case ScalarFn::kReducePrecision: facts_.converts = true; return;
+      case ScalarFn::kConvert:
+        return NoteConvert(call, operands[0].shape()->type);
+      case ScalarFn::kReducePrecision:
+        facts_.converts = true;
+        return;
       case ScalarFn::kSelect:
         if (IsData(operands[0])) Other(call);
         return;
       case ScalarFn::kMaximum:
       case ScalarFn::kMinimum:
       case ScalarFn::kAnd:
-      case ScalarFn::kOr: NoteLattice(call, operands); return;
-      case ScalarFn::kXor: facts_.parity = true; return;
-      case ScalarFn::kCompare:
-      case ScalarFn::kSign:
-      case ScalarFn::kIsFinite: return Exact(call);
-      default: return Other(call);
+      case ScalarFn::kOr:
+        NoteLattice(call, operands);
+        return;
+      case ScalarFn::kXor:
+        facts_.parity = true;
+        return;
+      default:
+        return Other(call);
     }
   }
 
@@ -198,22 +194,29 @@ class ProbeDomain : public Domain {
   void NotePred(const KernelCall& call) {
     switch (Definition(call.instruction).scalar) {
       case ScalarFn::kAdd:
-      case ScalarFn::kOr: facts_.lattice.insert("or"); return;
+      case ScalarFn::kOr:
+        facts_.lattice.insert("or");
+        return;
       case ScalarFn::kMultiply:
-      case ScalarFn::kAnd: facts_.lattice.insert("and"); return;
-      case ScalarFn::kXor: facts_.parity = true; return;
-      default: return Other(call);
+      case ScalarFn::kAnd:
+        facts_.lattice.insert("and");
+        return;
+      case ScalarFn::kXor:
+        facts_.parity = true;
+        return;
+      default:
+        return Other(call);
     }
   }
 
   // With a concrete operand (a threshold, a mask) it is no longer a function of a set of leaves.
   void NoteLattice(const KernelCall& call, const std::vector<Value>& operands) {
     facts_.lattice.emplace(ToString(call.instruction.opcode));
-    if (!IsData(operands[0]) || !IsData(operands[1])) Exact(call);
+    if (!IsData(operands[0]) || !IsData(operands[1])) Other(call);
   }
 
   void NoteMultiply(const KernelCall& call, const std::vector<Value>& operands) {
-    if (IsData(operands[0]) && IsData(operands[1])) return Exact(call);
+    if (IsData(operands[0]) && IsData(operands[1])) return Other(call);
     NoteFactor(IsData(operands[0]) ? operands[1] : operands[0]);
   }
 
@@ -229,9 +232,8 @@ class ProbeDomain : public Domain {
     const ElementType type = operands[0].shape()->type;
     if (operands.size() != 2 || IsPred(type)) return Other(call);
     NoteSum(call.shape->type);
-    facts_.roundings += std::min(operands[0].element_count(), operands[1].element_count()) + 1;
     facts_.converts |= type != call.shape->type;
-    if (IsData(operands[0]) && IsData(operands[1])) return Exact(call);
+    if (IsData(operands[0]) && IsData(operands[1])) return Other(call);
     NoteFactor(IsData(operands[0]) ? operands[1] : operands[0]);
   }
 
@@ -240,7 +242,6 @@ class ProbeDomain : public Domain {
     const ComputationIndex reducer = call.instruction.Computation(Attr::kToApply);
     if (ReturnsParameter(call.module, reducer, 1)) return;
     NoteReducer(call.module, reducer, operands[0]);
-    facts_.roundings += operands[2].element_count();
     NoteSummand(operands[0]);
     NoteSummand(operands[2]);
   }
@@ -256,21 +257,30 @@ class ProbeDomain : public Domain {
         if (!pred) return NoteSum(reducer.element);
         facts_.lattice.insert("or");
         return;
-      case ScalarFn::kMaximum: facts_.lattice.insert("maximum"); return;
-      case ScalarFn::kMinimum: facts_.lattice.insert("minimum"); return;
-      case ScalarFn::kAnd: facts_.lattice.insert("and"); return;
-      case ScalarFn::kOr: facts_.lattice.insert("or"); return;
-      case ScalarFn::kXor: facts_.parity = true; return;
+      case ScalarFn::kMaximum:
+        facts_.lattice.insert("maximum");
+        return;
+      case ScalarFn::kMinimum:
+        facts_.lattice.insert("minimum");
+        return;
+      case ScalarFn::kAnd:
+        facts_.lattice.insert("and");
+        return;
+      case ScalarFn::kOr:
+        facts_.lattice.insert("or");
+        return;
+      case ScalarFn::kXor:
+        facts_.parity = true;
+        return;
       case ScalarFn::kMultiply:
         if (pred) {
           facts_.lattice.insert("and");
         } else {
-          facts_.other.insert("multiply");  // exact on integers
+          facts_.other.insert("multiply");
         }
         return;
       default:
         facts_.other.insert("reducer " + std::string(module.At(computation).name));
-        facts_.rough.insert("reducer " + std::string(module.At(computation).name));
     }
   }
 
@@ -297,11 +307,9 @@ void ArithmeticFacts::Merge(const ArithmeticFacts& more) {
   parity |= more.parity;
   lattice.insert(more.lattice.begin(), more.lattice.end());
   other.insert(more.other.begin(), more.other.end());
-  rough.insert(more.rough.begin(), more.rough.end());
   types.insert(more.types.begin(), more.types.end());
   sum_types.insert(more.sum_types.begin(), more.sum_types.end());
   elements += more.elements;
-  roundings += more.roundings;
   largest = std::max(largest, more.largest);
 }
 

@@ -103,11 +103,10 @@ std::vector<Claim> ClaimsOf(const Module& module, const Mesh& mesh) {
       const auto partition = static_cast<size_t>(mesh.PartitionOf(DeviceId(d)).value);
       claim.group_of_device.push_back(replica * mesh.partitions + tile[partition]);
     }
-    claim.text = fmt::format("parameter {} ({}) is equal on devices of one tile of {}{}", number,
-                             parameter.name,
-                             sharded ? "sharding=" + std::string(parameter.Text(Attr::kSharding))
-                                     : "",
-                             replicated ? "parameter_replication={true}" : "");
+    claim.text = fmt::format(
+        "parameter {} ({}) is equal on devices of one tile of {}{}", number, parameter.name,
+        sharded ? "sharding=" + std::string(parameter.Text(Attr::kSharding)) : "",
+        replicated ? "parameter_replication={true}" : "");
     claims.push_back(std::move(claim));
   }
   return claims;

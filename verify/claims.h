@@ -1,6 +1,7 @@
 // What a module claims about its inputs: parameters that hold the same on several devices, by
-// parameter_replication (across replicas) and sharding (across partitions). Nothing is assumed until
-// the modules turn out different without; then the claims are tried and printed as assumptions.
+// parameter_replication (across replicas) and sharding (across partitions). Nothing is assumed
+// until the modules turn out different without; then the claims are tried and printed as
+// assumptions.
 #pragma once
 
 #include <cstdint>

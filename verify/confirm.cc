@@ -33,7 +33,7 @@ void ConfirmRefutation(const Scenario& scenario, Examined* examined, Transport* 
   const InputSpace space = SpaceOf(pair, scenario, examined->assumptions);
   auto ranges = ResolveRanges(space, scenario.inputs);
   HV_CHECK(ranges.has_value(), "ranges that were resolved no longer can be");
-  const NativeRuns native(pair, space, scenario.inputs, *ranges, nullptr, {});
+  const NativeRuns native(pair, space, scenario.inputs, *ranges, {});
   const NativeDifference& found = examined->refutation->difference;
   const auto ran = native.Run(examined->refutation->input, transport);
   HV_CHECK(ran.has_value() && ran->finished(), "a run that finished in one process no longer does");

@@ -32,8 +32,8 @@ std::string DriftOfLeaf(const Mesh& mesh, size_t leaf,
   // Agreement is transitive: it is enough to look at the first device of each class.
   std::vector<size_t> classes;
   for (size_t d = 0; d < before[0]->size(); ++d) {
-    const auto first = std::find_if(classes.begin(), classes.end(),
-                                    [&](size_t c) { return agree(before, c, d); });
+    const auto first =
+        std::find_if(classes.begin(), classes.end(), [&](size_t c) { return agree(before, c, d); });
     if (first == classes.end()) {
       classes.push_back(d);
     } else if (!agree(after, *first, d)) {

@@ -1,5 +1,6 @@
 // Replica consistency: devices that held identical bits before must hold identical bits after, or
-// training runs drift apart. Judged at the outputs, on real numbers, under several reduction orders.
+// training runs drift apart. Judged at the outputs, on real numbers, under several reduction
+// orders.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// From "the modules differ" to the smallest input that shows it: the leaves that matter are found by
-// delta debugging, then the simplest values on them are tried natively.
+// From "the modules differ" to the smallest input that shows it: the leaves that matter are found
+// by delta debugging, then the simplest values on them are tried natively.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,8 @@ std::optional<Refutation> RefuteByCodes(const InputSpace& space, ExactRuns* exac
 // values, as far as that is possible.
 Refutation Reduce(const InputSpace& space, const NativeRuns& native, Refutation refutation);
 
-// "device 0,5 misses the contribution of device 0,3": what a single unit at one leaf shows. Empty if
-// the outputs are no counts.
+// "device 0,5 misses the contribution of device 0,3": what a single unit at one leaf shows. Empty
+// if the outputs are no counts.
 std::string ExplainUnit(const InputSpace& space, const Refutation& refutation);
 
 }  // namespace hv

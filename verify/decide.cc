@@ -39,8 +39,8 @@ std::optional<double> MissBoundOf(const std::vector<Evidence>& evidence) {
 
 Decision Decide(const Findings& f) {
   if (f.proof && f.confirmed) {
-    Decision decision = Verdicted(
-        Verdict::kUnknown, "proved (" + f.proof->method + "), and yet a native run differs");
+    Decision decision = Verdicted(Verdict::kUnknown,
+                                  "proved (" + f.proof->method + "), and yet a native run differs");
     decision.internal_error = true;
     return decision;
   }

@@ -19,15 +19,15 @@ struct Proof {
 
 struct Findings {
   std::optional<Proof> proof;
-  std::string precision;          // sums moved to other types, which codes do not see: "wider", ...
-  std::string stalled;            // "before" or "after": cannot finish; empty if both can
-  bool confirmed = false;         // a native run shows a difference that no rounding explains
-  bool inconsistent = false;      // replicas that agreed before no longer do
-  std::string suspicion;          // an exact difference that no native run confirms, in words
-  std::string constant_rounded;   // the suspicion is this named rewrite through a rounded constant
-  std::string cannot_run;         // what kept every run from telling; empty if one could
-  bool unsupported = false;       // cannot_run names something that is refused
-  bool all_discarded = false;     // before is undefined on every input tried
+  std::string precision;         // sums moved to other types, which codes do not see: "wider", ...
+  std::string stalled;           // "before" or "after": cannot finish; empty if both can
+  bool confirmed = false;        // a native run shows a difference that no rounding explains
+  bool inconsistent = false;     // replicas that agreed before no longer do
+  std::string suspicion;         // an exact difference that no native run confirms, in words
+  std::string constant_rounded;  // the suspicion is this named rewrite through a rounded constant
+  std::string cannot_run;        // what kept every run from telling; empty if one could
+  bool unsupported = false;      // cannot_run names something that is refused
+  bool all_discarded = false;    // before is undefined on every input tried
   std::vector<Evidence> evidence;
 };
 
@@ -36,7 +36,7 @@ struct Decision {
   Level level = Level::kNone;
   std::string precision;
   std::string reason;
-  bool internal_error = false;    // layers contradict each other: exit 70
+  bool internal_error = false;  // layers contradict each other: exit 70
 };
 
 Decision Decide(const Findings& findings);

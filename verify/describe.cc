@@ -22,14 +22,16 @@ std::string ValueText(const NativeInput& input, const InputSpace& space, const L
 
 std::string InputInWords(const NativeInput& input) {
   switch (input.values) {
-    case NativeInput::Values::kExplicit: return "as given";
-    case NativeInput::Values::kFixed: break;
+    case NativeInput::Values::kExplicit:
+      return "as given";
+    case NativeInput::Values::kFixed:
+      break;
     default:
       if (input.active && input.active->size() <= kMostElements) break;
-      return fmt::format("{}, seed {}, trial {}",
-                         input.values == NativeInput::Values::kRealNumbers ? "random reals"
-                                                                     : "random integers",
-                         input.seed, input.trial);
+      return fmt::format(
+          "{}, seed {}, trial {}",
+          input.values == NativeInput::Values::kRealNumbers ? "random reals" : "random integers",
+          input.seed, input.trial);
   }
   if (!input.active || input.active->size() > kMostElements) {
     return fmt::format("every element is {}, but {} of them {}", input.base,

@@ -1,5 +1,6 @@
-// Where a wrong result begins: the first instruction of the module after, in topological order, whose
-// value on some device occurs nowhere in the module before although all its operands' values do.
+// Where a wrong result begins: the first instruction of the module after, in topological order,
+// whose value on some device occurs nowhere in the module before although all its operands' values
+// do.
 #pragma once
 
 #include <string>

@@ -7,18 +7,17 @@
 #include <cstring>
 #include <limits>
 
-#include "eval/code_domain.h"
 #include "base/philox.h"
+#include "eval/code_domain.h"
 #include "eval/field.h"
-#include "verify/element_text.h"
 
 namespace hv {
 namespace {
 
-constexpr int64_t kCodeRuns = 4;             // certain for as many wrong summands
-constexpr double kPowerSumBudget = 3e8;      // element steps that a proof may take
+constexpr int64_t kCodeRuns = 4;         // certain for as many wrong summands
+constexpr double kPowerSumBudget = 3e8;  // element steps that a proof may take
 constexpr int64_t kMaxLoopSteps = 1 << 20;
-constexpr uint64_t kFieldKey = 3;            // stream of the algebra's own key
+constexpr uint64_t kFieldKey = 3;  // stream of the algebra's own key
 
 std::optional<int64_t> FirstDifferentElement(const CodeDomain& domain, const Value& x,
                                              const Value& y) {
@@ -52,7 +51,8 @@ std::string PrecisionChange(const ArithmeticFacts& before, const ArithmeticFacts
 }
 
 // What equality of the linear forms over the integers means for the types the modules compute in.
-std::optional<Proof> ProofOfEqualForms(const ArithmeticFacts& before, const ArithmeticFacts& after) {
+std::optional<Proof> ProofOfEqualForms(const ArithmeticFacts& before,
+                                       const ArithmeticFacts& after) {
   ArithmeticFacts both = before;
   both.Merge(after);
   Proof proof{Level::kReassociation, "", ""};
@@ -72,12 +72,11 @@ std::optional<Proof> ProofOfEqualForms(const ArithmeticFacts& before, const Arit
 }  // namespace
 
 struct ExactRuns::Codes {
-  enum class Kind : uint8_t { kOnes, kSizes, kPowers };
+  enum class Kind : uint8_t { kOnes, kPowers };
   Kind kind = Kind::kOnes;
-  int64_t power = 1;                              // kPowers
-  const std::vector<int64_t>* active = nullptr;   // other leaves are zero; null: all hold codes
-  const NativeInput* input = nullptr;             // kSizes: its absolute values
-  uint64_t trial = 0;                             // of concrete parameters
+  int64_t power = 1;                             // kPowers
+  const std::vector<int64_t>* active = nullptr;  // other leaves are zero; null: all hold codes
+  uint64_t trial = 0;                            // of concrete parameters
 };
 
 ExactRuns::ExactRuns(const Pair& pair, const InputSpace& space, const InputPlan& plan,
@@ -116,16 +115,10 @@ uint64_t ExactRuns::Word(const Codes& codes, const Leaf& leaf, int component) co
       !std::binary_search(codes.active->begin(), codes.active->end(), id)) {
     return 0;
   }
-  switch (codes.kind) {
-    case Codes::Kind::kOnes: return 1;
-    case Codes::Kind::kPowers: {
-      const CodePermutation& key = component == 0 ? first_key_ : second_key_;
-      return Fp::Of(key(static_cast<uint64_t>(id))).Power(static_cast<uint64_t>(codes.power)).number();
-    }
-    case Codes::Kind::kSizes: break;
-  }
-  const auto& range = ranges_[static_cast<size_t>(leaf.slot)];
-  return static_cast<uint64_t>(std::ceil(std::fabs(LeafNumber(*codes.input, space_, range, leaf))));
+  if (codes.kind == Codes::Kind::kOnes) return 1;
+  const CodePermutation& key = component == 0 ? first_key_ : second_key_;
+  const Fp code = Fp::Of(key(static_cast<uint64_t>(id)));
+  return code.Power(static_cast<uint64_t>(codes.power)).number();
 }
 
 Result<RunOutcome> ExactRuns::RunSide(Side side, CodeDomain* domain, const Codes& codes,
@@ -211,11 +204,13 @@ bool ExactRuns::ChooseConcreteSlots(CodeFindings* findings) {
 }
 
 void ExactRuns::RunCodes(CodeFindings* findings) {
-  const int64_t runs = std::max(kCodeRuns, findings->concrete_parameters.empty() ? 0 : plan_.trials);
+  const bool linear = findings->facts[0].IsLinear() && findings->facts[1].IsLinear();
+  const int64_t runs =
+      std::max(kCodeRuns, findings->concrete_parameters.empty() ? 0 : plan_.trials);
   for (int64_t t = 0; t < runs && !findings->difference; ++t) {
     Codes codes;
     codes.kind = Codes::Kind::kPowers;
-    codes.power = t;
+    codes.power = linear ? t : t + 1;  // power 0 makes all leaves alike: it counts summands
     codes.trial = static_cast<uint64_t>(t);
     CodeFindings ignored;  // facts are those of the magnitude run
     auto outcomes = RunBoth(field_.get(), codes, &ignored);
@@ -225,19 +220,17 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
     }
     // Only concrete parameters can make a run stall that did not before: that input is discarded.
     if (ignored.stall[0] || ignored.stall[1]) continue;
-    findings->difference =
-        Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
+    findings->difference = Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
   }
   Evidence evidence;
   evidence.method = "random codes";
   evidence.detail = fmt::format("{} runs over F_p x F_p, p = 2^61 - 1, weight at most {:.6g}", runs,
                                 findings->weight);
   const double field = 0x1p61, leaves = static_cast<double>(space_.id_count());
-  const bool linear = findings->facts[0].IsLinear() && findings->facts[1].IsLinear();
-  const auto terms =
-      static_cast<double>(findings->facts[0].elements + findings->facts[1].elements);
+  const auto terms = static_cast<double>(findings->facts[0].elements + findings->facts[1].elements);
   if (findings->concrete_parameters.empty()) {
-    evidence.miss_bound = linear ? 1 / (field - leaves) : std::min(1.0, terms * terms / field / field);
+    evidence.miss_bound =
+        linear ? 1 / (field - leaves) : std::min(1.0, terms * terms / field / field);
   }
   findings->evidence.push_back(std::move(evidence));
 }
@@ -263,8 +256,7 @@ void ExactRuns::RunPowerSums(CodeFindings* findings) {
     CodeFindings ignored;
     auto outcomes = RunBoth(field_.get(), codes, &ignored);
     if (!outcomes) return;
-    findings->difference =
-        Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
+    findings->difference = Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
     if (findings->difference) return;
   }
   findings->evidence.push_back(
@@ -292,32 +284,6 @@ std::optional<OutputPlace> ExactRuns::DifferenceOn(const std::vector<int64_t>& a
   auto outcomes = RunBoth(field_.get(), codes, &ignored);
   if (!outcomes || ignored.stall[0] || ignored.stall[1]) return std::nullopt;
   return Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
-}
-
-std::optional<ExactRuns::Sizes> ExactRuns::SizesOn(const NativeInput& input) {
-  const std::unique_ptr<CodeDomain> magnitude = MakeMagnitudeDomain();
-  Codes codes;
-  codes.kind = Codes::Kind::kSizes;
-  codes.input = &input;
-  CodeFindings findings;
-  auto outcomes = RunBoth(magnitude.get(), codes, &findings);
-  if (!outcomes || findings.stall[0] || findings.stall[1]) return std::nullopt;
-  Sizes sizes;
-  sizes.largest = std::max({std::fabs(input.base), std::fabs(input.fixed), input.limit,
-                            findings.facts[0].largest, findings.facts[1].largest});
-  for (size_t side = 0; side < 2; ++side) sizes.outputs[side] = (*outcomes)[side].outputs;
-  return sizes;
-}
-
-double ExactRuns::Sizes::At(const OutputPlace& place) const {
-  double size = 0;
-  for (const Outputs& side : outputs) {
-    const Value leaf = Leaves(side.at(place.device))[static_cast<size_t>(place.output)];
-    const auto i = static_cast<size_t>(place.element);
-    size = std::max(size, leaf.IsNative() ? std::fabs(ElementReal(leaf, place.element))
-                                          : leaf.As<double>()[i]);
-  }
-  return size;
 }
 
 }  // namespace hv

@@ -1,5 +1,5 @@
-// Exact runs of both modules in code domains: magnitude, random codes in F_p x F_p, and the power sums
-// that turn them into a proof for linear programs. All in this process, whatever the mesh.
+// Exact runs of both modules in code domains: magnitude, random codes in F_p x F_p, and the power
+// sums that turn them into a proof for linear programs. All in this process, whatever the mesh.
 // Source: exact inputs as an error-correcting code.
 #pragma once
 
@@ -24,9 +24,9 @@ struct CodeFindings {
   std::array<ArithmeticFacts, 2> facts;       // by side
   double weight = 0;                          // largest gross weight of an output
   std::optional<OutputPlace> difference;
-  std::optional<Proof> proof;                 // by power sums
+  std::optional<Proof> proof;  // by power sums
   std::vector<Evidence> evidence;
-  std::string precision;                      // sums moved to other types: "wider", ...
+  std::string precision;  // sums moved to other types: "wider", ...
   // Parameters that decide control: they held concrete values, not codes.
   std::vector<int64_t> concrete_parameters;
 };
@@ -41,19 +41,9 @@ class ExactRuns {
   // Everything up to the first difference.
   CodeFindings Run();
 
-  // After Run(): do the outputs differ if only these leaves (sorted ids) hold codes and all others are
-  // zero? Not an error: a run that is impossible shows no difference.
+  // After Run(): do the outputs differ if only these leaves (sorted ids) hold codes and all others
+  // are zero? Not an error: a run that is impossible shows no difference.
   std::optional<OutputPlace> DifferenceOn(const std::vector<int64_t>& active);
-
-  // After Run(): sizes that numbers can reach when the leaves hold `input` (integers), cancellation
-  // ignored; nothing if the run is impossible.
-  struct Sizes {
-    double largest = 0;              // anywhere in either module
-    std::array<Outputs, 2> outputs;  // codes of the magnitude algebra
-    // At one place, the larger of both sides.
-    double At(const OutputPlace& place) const;
-  };
-  std::optional<Sizes> SizesOn(const NativeInput& input);
 
  private:
   struct Codes;  // what the leaves hold in one run

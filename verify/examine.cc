@@ -35,7 +35,7 @@ class Examination {
     findings_.proof = codes_.proof;
     findings_.precision = codes_.precision;
     if (NoteStalls()) return;
-    const NativeRuns native(pair_, space_, plan_, ranges_, &exact_, codes_);
+    const NativeRuns native(pair_, space_, plan_, ranges_, codes_);
     if (codes_.difference) refutation_ = RefuteByCodes(space_, &exact_, native, plan_.seed);
     if (!refutation_) RunNative(native);
     if (refutation_) {
@@ -58,7 +58,7 @@ class Examination {
   const std::string& note() const { return note_; }
 
   Divergence FirstDivergence() {
-    const NativeRuns native(pair_, space_, plan_, ranges_, &exact_, codes_);
+    const NativeRuns native(pair_, space_, plan_, ranges_, codes_);
     return FindDivergence(pair_, native, refutation_->input);
   }
 
@@ -165,8 +165,8 @@ Status AddCost(const Scenario& scenario, const Pair& pair, CaseReport* report) {
   HV_ASSIGN(const Machine machine, LoadMachine(scenario.machine));
   const Cost before = CostOf(pair.before, pair.mesh, machine);
   const Cost after = CostOf(pair.after, pair.mesh, machine);
-  report->cost = CostReport{machine.name, {before.seconds, before.bytes},
-                            {after.seconds, after.bytes}};
+  report->cost =
+      CostReport{machine.name, {before.seconds, before.bytes}, {after.seconds, after.bytes}};
   for (const std::string& note : after.notes) report->notes.push_back(note);
   return {};
 }
@@ -191,8 +191,8 @@ Status CheckParameters(const Scenario& scenario, const InputSpace& space) {
   return {};
 }
 
-// The first examination assumes nothing; where it leaves a doubt, control that must agree is shared,
-// then the module's claims are tried. The last one that makes sense stands.
+// The first examination assumes nothing; where it leaves a doubt, control that must agree is
+// shared, then the module's claims are tried. The last one that makes sense stands.
 std::unique_ptr<Examination> ExamineUnderAssumptions(
     const Pair& pair, const Scenario& scenario,
     const std::vector<std::optional<InputRange>>& ranges, std::vector<std::string>* printed) {

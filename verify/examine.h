@@ -17,15 +17,15 @@ namespace hv {
 
 // What the inputs are assumed to obey.
 struct InputAssumptions {
-  bool claims = false;                 // the module's own claims hold
-  std::vector<int64_t> shared;         // parameters taken as equal on all devices
+  bool claims = false;          // the module's own claims hold
+  std::vector<int64_t> shared;  // parameters taken as equal on all devices
 };
 
 struct Examined {
-  CaseReport report;                   // all but the verdict and what follows from it
+  CaseReport report;  // all but the verdict and what follows from it
   Findings findings;
   Demand demand;
-  InputAssumptions assumptions;        // under which the findings hold
+  InputAssumptions assumptions;  // under which the findings hold
   std::optional<Refutation> refutation;
 };
 

@@ -5,48 +5,85 @@
 namespace hv {
 
 // One line per type: the fields that travel, in order.
-template <class A> void Fields(A& a, Evidence& v) { a(v.method, v.detail, v.miss_bound); }
-template <class A> void Fields(A& a, InputElement& v) {
+template <class A>
+void Fields(A& a, Evidence& v) {
+  a(v.method, v.detail, v.miss_bound);
+}
+template <class A>
+void Fields(A& a, InputElement& v) {
   a(v.device, v.parameter, v.parameter_name, v.index, v.value);
 }
-template <class A> void Fields(A& a, Counterexample& v) {
+template <class A>
+void Fields(A& a, Counterexample& v) {
   a(v.device, v.device_id, v.output, v.index, v.before, v.after, v.inputs, v.elements,
     v.explanation, v.first_diverging_before, v.first_diverging_after, v.reproduce);
 }
-template <class A> void Fields(A& a, WaitingDevice& v) {
+template <class A>
+void Fields(A& a, WaitingDevice& v) {
   a(v.device, v.instruction, v.signature, v.waits_for);
 }
-template <class A> void Fields(A& a, CostSide& v) { a(v.seconds, v.bytes); }
-template <class A> void Fields(A& a, CostReport& v) { a(v.machine, v.before, v.after); }
-template <class A> void Fields(A& a, PassDecision& v) {
+template <class A>
+void Fields(A& a, CostSide& v) {
+  a(v.seconds, v.bytes);
+}
+template <class A>
+void Fields(A& a, CostReport& v) {
+  a(v.machine, v.before, v.after);
+}
+template <class A>
+void Fields(A& a, PassDecision& v) {
   a(v.pass, v.instruction, v.fired, v.reason);
 }
-template <class A> void Fields(A& a, SourcePlace& v) { a(v.file, v.line, v.column); }
-template <class A> void Fields(A& a, Diagnostic& v) {
+template <class A>
+void Fields(A& a, SourcePlace& v) {
+  a(v.file, v.line, v.column);
+}
+template <class A>
+void Fields(A& a, Diagnostic& v) {
   a(v.id, v.message, v.place, v.source_line, v.notes);
 }
-template <class A> void Fields(A& a, CaseReport& v) {
+template <class A>
+void Fields(A& a, CaseReport& v) {
   a(v.name, v.file, v.verdict, v.level, v.precision, v.reason, v.expect, v.as_expected, v.missed,
     v.replicas, v.partitions, v.counterexample, v.evidence, v.assumptions, v.notes, v.stalled,
     v.waiting, v.cycle, v.cost, v.decisions, v.diagnostics, v.invalid_from_pass, v.unsupported,
     v.seconds);
 }
-template <class A> void Fields(A& a, Proof& v) { a(v.level, v.precision, v.method); }
-template <class A> void Fields(A& a, Findings& v) {
+template <class A>
+void Fields(A& a, Proof& v) {
+  a(v.level, v.precision, v.method);
+}
+template <class A>
+void Fields(A& a, Findings& v) {
   a(v.proof, v.precision, v.stalled, v.confirmed, v.inconsistent, v.suspicion, v.constant_rounded,
     v.cannot_run, v.unsupported, v.all_discarded, v.evidence);
 }
-template <class A> void Fields(A& a, Demand& v) {
+template <class A>
+void Fields(A& a, Demand& v) {
   a(v.expect, v.min_level, v.max_cost_ratio, v.fired);
 }
-template <class A> void Fields(A& a, InputAssumptions& v) { a(v.claims, v.shared); }
-template <class A> void Fields(A& a, NativeInput& v) {
+template <class A>
+void Fields(A& a, InputAssumptions& v) {
+  a(v.claims, v.shared);
+}
+template <class A>
+void Fields(A& a, NativeInput& v) {
   a(v.values, v.seed, v.trial, v.limit, v.fixed, v.base, v.active);
 }
-template <class A> void Fields(A& a, OutputPlace& v) { a(v.device.value, v.output, v.element); }
-template <class A> void Fields(A& a, NativeDifference& v) { a(v.place, v.before, v.after); }
-template <class A> void Fields(A& a, Refutation& v) { a(v.input, v.difference); }
-template <class A> void Fields(A& a, Examined& v) {
+template <class A>
+void Fields(A& a, OutputPlace& v) {
+  a(v.device.value, v.output, v.element);
+}
+template <class A>
+void Fields(A& a, NativeDifference& v) {
+  a(v.place, v.before, v.after);
+}
+template <class A>
+void Fields(A& a, Refutation& v) {
+  a(v.input, v.difference);
+}
+template <class A>
+void Fields(A& a, Examined& v) {
   a(v.report, v.findings, v.demand, v.assumptions, v.refutation);
 }
 

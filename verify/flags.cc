@@ -7,8 +7,9 @@ namespace hv {
 namespace {
 
 std::string Quoted(const std::string& word) {
-  const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                            "0123456789_-./=:,#+@%") == std::string::npos;
+  const bool plain = word.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                         "0123456789_-./=:,#+@%") == std::string::npos;
   if (plain && !word.empty()) return word;
   std::string quoted = "'";
   for (char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
@@ -22,8 +23,9 @@ Result<Scenario> FromHlo(const ScenarioFlags& flags) {
     return Invalid("flags-conflict", "--passes and --pass-command exclude each other");
   }
   if (flags.files.size() != (rewrites ? 1u : 2u)) {
-    return Invalid("flags-files", rewrites ? "--passes and --pass-command take one HLO file"
-                                           : "give a scenario, two HLO files, or one with --passes");
+    return Invalid("flags-files", rewrites
+                                      ? "--passes and --pass-command take one HLO file"
+                                      : "give a scenario, two HLO files, or one with --passes");
   }
   scenario.file = flags.files[0];
   scenario.name = std::filesystem::path(flags.files[0]).stem().string();

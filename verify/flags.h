@@ -10,14 +10,14 @@
 namespace hv {
 
 struct ScenarioFlags {
-  std::vector<std::string> files;        // scenarios, folders, or HLO
-  std::optional<std::string> passes;     // of one HLO file; may be empty
+  std::vector<std::string> files;     // scenarios, folders, or HLO
+  std::optional<std::string> passes;  // of one HLO file; may be empty
   std::string pass_command;
   std::optional<int64_t> replicas, partitions, seed, trials;
   std::optional<Mode> mode;
   std::optional<Expectation> expect;
   std::optional<Level> min_level;
-  std::string inputs;                    // a case file with explicit inputs
+  std::string inputs;  // a case file with explicit inputs
   std::string ranges, replicated, machine;
   std::optional<double> max_cost_ratio;
   std::optional<double> timeout_seconds;

@@ -56,9 +56,9 @@ int64_t InputSpace::IdOf(const Leaf& leaf) const {
 
 Leaf InputSpace::LeafOf(int64_t id) const {
   const int64_t element = id / mesh_.devices();
-  const auto after = std::upper_bound(
-      slots_.begin(), slots_.end(), element,
-      [](int64_t value, const InputSlot& s) { return value < s.first; });
+  const auto after =
+      std::upper_bound(slots_.begin(), slots_.end(), element,
+                       [](int64_t value, const InputSlot& s) { return value < s.first; });
   const int64_t index = after - slots_.begin() - 1;
   return {index, id % mesh_.devices(), element - slot(index).first};
 }

@@ -1,6 +1,7 @@
 // The inputs of a pair of modules as numbered leaves: every element of every array inside ENTRY's
-// parameters, on every device, is one independent leaf; a claim makes devices share leaves. Fills make
-// the arguments of a run (codes, native values) from leaf numbers alone, whatever the rank count.
+// parameters, on every device, is one independent leaf; a claim makes devices share leaves. Fills
+// make the arguments of a run (codes, native values) from leaf numbers alone, whatever the rank
+// count.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,15 @@ namespace hv {
 // One array inside a parameter.
 struct InputSlot {
   int64_t parameter = 0;
-  const Shape* shape = nullptr;          // of the module before
-  int64_t first = 0;                     // elements of the slots before it
-  std::vector<int64_t> representative;   // by device: whose leaves it shares; own number if nobody's
+  const Shape* shape = nullptr;         // of the module before
+  int64_t first = 0;                    // elements of the slots before it
+  std::vector<int64_t> representative;  // by device: whose leaves it shares; own number if nobody's
 };
 
 // A leaf, located.
 struct Leaf {
   int64_t slot = 0;
-  int64_t device = 0;   // representative
+  int64_t device = 0;  // representative
   int64_t element = 0;
 };
 

@@ -1,6 +1,6 @@
-// Distinct pseudo-random codes for the elements of all inputs: a keyed permutation of 61-bit numbers,
-// so that no two leaves share a code and no rewrite can be tuned to the codes. 0 and 1 never occur
-// (1 is the code of the affine part). Source: exact inputs as an error-correcting code.
+// Distinct pseudo-random codes for the elements of all inputs: a keyed permutation of 61-bit
+// numbers, so that no two leaves share a code and no rewrite can be tuned to the codes. 0 and 1
+// never occur (1 is the code of the affine part). Source: exact inputs as an error-correcting code.
 #pragma once
 
 #include <array>

@@ -15,18 +15,18 @@ namespace hv {
 struct NativeInput {
   enum class Values : uint8_t {
     kWholeNumbers,  // uniform in [-limit, limit], as far as the type reaches; never 0
-    kRealNumbers,     // floats uniform in [-1, 1), other types as kWholeNumbers
-    kIndices,   // integers in [0, 4), [0, 16), ... by trial, for parameters that decide control
-    kFixed,     // `fixed` everywhere
-    kExplicit,  // as the scenario gives them
+    kRealNumbers,   // floats uniform in [-1, 1), other types as kWholeNumbers
+    kIndices,       // integers in [0, 4), [0, 16), ... by trial, for parameters that decide control
+    kFixed,         // `fixed` everywhere
+    kExplicit,      // as the scenario gives them
   };
   Values values = Values::kWholeNumbers;
   uint64_t seed = 1;
   uint64_t trial = 0;
   double limit = 8;
   double fixed = 1;
-  double base = 0;                              // elsewhere
-  std::optional<std::vector<int64_t>> active;   // sorted leaf ids that have values; absent: all
+  double base = 0;                             // elsewhere
+  std::optional<std::vector<int64_t>> active;  // sorted leaf ids that have values; absent: all
 };
 
 // Ranges of generated values by slot, resolved from a scenario's names and numbers; an error names

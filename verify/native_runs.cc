@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "eval/interval_domain.h"
 #include "hlo/float_formats.h"
 
 namespace hv {
@@ -37,9 +38,9 @@ bool UsesFloats(const Module& module) {
 }  // namespace
 
 NativeRuns::NativeRuns(const Pair& pair, const InputSpace& space, const InputPlan& plan,
-                       const std::vector<std::optional<InputRange>>& ranges, ExactRuns* exact,
+                       const std::vector<std::optional<InputRange>>& ranges,
                        const CodeFindings& findings)
-    : pair_(pair), space_(space), plan_(plan), ranges_(ranges), exact_(exact) {
+    : pair_(pair), space_(space), plan_(plan), ranges_(ranges) {
   facts_ = findings.facts[0];
   facts_.Merge(findings.facts[1]);
   weight_ = findings.weight;
@@ -50,11 +51,24 @@ Result<NativeRuns::Ran> NativeRuns::Run(const NativeInput& input, Transport* tra
                                         ReductionOrder order,
                                         const std::array<ValueObserver, 2>& observers) const {
   const std::unique_ptr<Domain> domain = MakeNativeDomain();
-  const SlotFill fill = FillNative(input, space_, ranges_, plan_);
+  return RunIn(domain.get(), input, transport, order, observers);
+}
+
+Result<NativeRuns::Ran> NativeRuns::RunIn(Domain* domain, const NativeInput& input,
+                                          Transport* transport, ReductionOrder order,
+                                          const std::array<ValueObserver, 2>& observers) const {
+  SlotFill fill = FillNative(input, space_, ranges_, plan_);
+  if (!domain->IsNative()) {
+    fill = [native = std::move(fill)](const Shape* shape, int64_t slot,
+                                      int64_t device) -> Result<Value> {
+      HV_ASSIGN(const Value value, native(shape, slot, device));
+      return LiftToIntervals(value);
+    };
+  }
   Ran ran;
   for (size_t side = 0; side < 2; ++side) {
     RunOptions options;
-    options.domain = domain.get();
+    options.domain = domain;
     options.transport = transport;
     options.order = order;
     options.order_seed = plan_.seed;
@@ -69,12 +83,12 @@ Result<NativeRuns::Ran> NativeRuns::Run(const NativeInput& input, Transport* tra
   return ran;
 }
 
-// Integers and truth values are always exact; so are values that are only moved or selected.
+// Integers and truth values are always exact; so are values that are only moved.
 bool NativeRuns::AlwaysExact() const {
   if (!known_) return !UsesFloats(pair_.before) && !UsesFloats(pair_.after);
   if (facts_.OnlyIntegers()) return true;
   return !facts_.adds && !facts_.scales && !facts_.constants && !facts_.converts &&
-         facts_.rough.empty() && facts_.other.empty();
+         facts_.other.empty();
 }
 
 double NativeRuns::ExactLimit() const {
@@ -87,29 +101,22 @@ double NativeRuns::ExactLimit() const {
   return limit;
 }
 
-// Which differences of floats count on this input: all of them if every number stays an exact integer;
-// in a linear program those beyond the error of any order of summation; otherwise none.
+// Which differences of floats count on this input: those between values whose enclosures, whatever
+// the order of sums and the rounding, have nothing in common. None if there are no enclosures.
 DifferenceFilter NativeRuns::FilterFor(const NativeInput& input) const {
   if (AlwaysExact()) return nullptr;
-  const DifferenceFilter none = [](const OutputPlace&, double, double) { return false; };
-  const bool integers = input.values == NativeInput::Values::kWholeNumbers ||
-                        input.values == NativeInput::Values::kFixed;
-  if (!known_ || !facts_.rough.empty() || !integers) return none;
-  auto sizes = exact_->SizesOn(input);
-  if (!sizes) return none;
-  double exact = kInfinity, unit = 0;
-  bool narrow_exponent = false;
-  for (ElementType type : facts_.types) {
-    if (!HasRounding(type)) continue;
-    exact = std::min(exact, ExactIntegers(type));
-    unit = std::max(unit, std::ldexp(1, -PrecisionBits(ComponentType(type))));
-    narrow_exponent |= LargestFinite(ComponentType(type)) < 0x1p100;
+  const std::unique_ptr<Domain> domain = MakeIntervalDomain();
+  const std::unique_ptr<Transport> transport = MakeLocalTransport();
+  const auto ran = RunIn(domain.get(), input, transport.get(), ReductionOrder::kGroup, {});
+  if (!ran || !ran->finished()) {
+    return [](const OutputPlace&, double, double) { return false; };
   }
-  if (!facts_.fractions && sizes->largest <= exact) return nullptr;
-  if (!facts_.IsLinear() || narrow_exponent || sizes->largest > 0x1p60) return none;
-  const double growth = std::expm1(static_cast<double>(facts_.roundings) * std::log1p(unit));
-  return [sizes = std::move(*sizes), growth](const OutputPlace& place, double a, double b) {
-    return std::fabs(a - b) > 2 * growth * sizes.At(place);
+  return [outputs = ran->outputs](const OutputPlace& place, double, double) {
+    const auto at = [&](const Outputs& side) {
+      const std::vector<Value> leaves = Leaves(side.at(place.device));
+      return IntervalAt(leaves[static_cast<size_t>(place.output)], place.element);
+    };
+    return at(outputs[0]).IsApartFrom(at(outputs[1]));
   };
 }
 

@@ -22,10 +22,9 @@ struct NativeDifference {
 
 class NativeRuns {
  public:
-  // References must outlive it. `findings` are those of Run() of `exact`.
+  // References must outlive it. `findings`: of the exact runs of the same pair.
   NativeRuns(const Pair& pair, const InputSpace& space, const InputPlan& plan,
-             const std::vector<std::optional<InputRange>>& ranges, ExactRuns* exact,
-             const CodeFindings& findings);
+             const std::vector<std::optional<InputRange>>& ranges, const CodeFindings& findings);
 
   // Local outputs of both sides on `transport` (collective over its ranks). Stalled runs have none.
   struct Ran {
@@ -37,8 +36,8 @@ class NativeRuns {
                   ReductionOrder order = ReductionOrder::kGroup,
                   const std::array<ValueObserver, 2>& observers = {}) const;
 
-  // Runs in this process. A difference that no order of summation and no rounding explains, if there
-  // is one; `*same_bits` (if not null): did all bits agree?
+  // Runs in this process. A difference that no order of summation and no rounding explains, if
+  // there is one; `*same_bits` (if not null): did all bits agree?
   std::optional<NativeDifference> CertainDifference(const NativeInput& input,
                                                     bool* same_bits = nullptr) const;
 
@@ -46,6 +45,8 @@ class NativeRuns {
   double ExactLimit() const;
 
  private:
+  Result<Ran> RunIn(Domain* domain, const NativeInput& input, Transport* transport,
+                    ReductionOrder order, const std::array<ValueObserver, 2>& observers) const;
   bool AlwaysExact() const;
   DifferenceFilter FilterFor(const NativeInput& input) const;
 
@@ -53,10 +54,9 @@ class NativeRuns {
   const InputSpace& space_;
   const InputPlan& plan_;
   const std::vector<std::optional<InputRange>>& ranges_;
-  ExactRuns* exact_;
   ArithmeticFacts facts_;  // of both sides
   double weight_ = 1;
-  bool known_ = false;     // are the facts those of a complete run?
+  bool known_ = false;  // are the facts those of a complete run?
 };
 
 }  // namespace hv

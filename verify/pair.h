@@ -32,7 +32,7 @@ using Outputs = std::map<DeviceId, Value>;
 // One place in the outputs.
 struct OutputPlace {
   DeviceId device;
-  int64_t output = 0;   // leaf of the result
+  int64_t output = 0;  // leaf of the result
   int64_t element = 0;
 };
 

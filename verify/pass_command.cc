@@ -108,7 +108,8 @@ tl::unexpected<Error> Failed(const std::string& command, const std::string& how,
   auto error = Invalid("pass-command", fmt::format("pass command '{}' {}", command, how));
   constexpr size_t kTail = 400;
   if (!err.empty()) {
-    error.value().diagnostics[0].notes.push_back(err.substr(err.size() - std::min(err.size(), kTail)));
+    error.value().diagnostics[0].notes.push_back(
+        err.substr(err.size() - std::min(err.size(), kTail)));
   }
   return error;
 }

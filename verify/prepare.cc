@@ -23,24 +23,22 @@ Result<DeviceCounts> CountsOf(const Module& module, const Scenario& scenario) {
                         std::string_view what, int64_t* count) -> Status {
     if (!given) return {};
     if (stated && *stated != *given) {
-      return Invalid("devices-contradict",
-                     fmt::format("the scenario asks for {} {}, the module states {}", *given, what,
-                                 *stated),
-                     {module.context->file});
+      return Invalid(
+          "devices-contradict",
+          fmt::format("the scenario asks for {} {}, the module states {}", *given, what, *stated),
+          {module.context->file});
     }
     *count = *given;
     return {};
   };
-  HV_RETURN_IF_ERROR(
-      take(module.replica_count, scenario.replicas, "replicas", &counts.replicas));
+  HV_RETURN_IF_ERROR(take(module.replica_count, scenario.replicas, "replicas", &counts.replicas));
   HV_RETURN_IF_ERROR(
       take(module.num_partitions, scenario.partitions, "partitions", &counts.partitions));
   return counts;
 }
 
 Status NotComparable(const Pair& pair, const std::string& why) {
-  return Invalid("not-comparable",
-                 fmt::format("the modules cannot be compared: {}", why),
+  return Invalid("not-comparable", fmt::format("the modules cannot be compared: {}", why),
                  {pair.after.context->file});
 }
 
@@ -55,13 +53,14 @@ std::vector<const Shape*> ParameterShapes(const Module& module) {
 Status CheckComparable(const Pair& pair) {
   const auto before = ParameterShapes(pair.before), after = ParameterShapes(pair.after);
   if (before.size() != after.size()) {
-    return NotComparable(pair, fmt::format("{} parameters before, {} after", before.size(),
-                                           after.size()));
+    return NotComparable(
+        pair, fmt::format("{} parameters before, {} after", before.size(), after.size()));
   }
   for (size_t i = 0; i < before.size(); ++i) {
     if (SameShape(*before[i], *after[i])) continue;
-    return NotComparable(pair, fmt::format("parameter {} is {} before, {} after", i,
-                                           ToString(*before[i], false), ToString(*after[i], false)));
+    return NotComparable(
+        pair, fmt::format("parameter {} is {} before, {} after", i, ToString(*before[i], false),
+                          ToString(*after[i], false)));
   }
   const Shape& old_result = *pair.before.Entry().Root().shape;
   const Shape& new_result = *pair.after.Entry().Root().shape;
@@ -102,9 +101,10 @@ std::variant<Prepared, PrepareError> RunOwnPasses(const Scenario& scenario, Modu
     }
     return PrepareError{std::move(result.broken), true, std::move(decisions)};
   }
-  Prepared prepared{{std::move(before), std::move(result.module),
-                     Mesh{counts.replicas, counts.partitions}},
-                    result.changed, std::move(decisions)};
+  Prepared prepared{
+      {std::move(before), std::move(result.module), Mesh{counts.replicas, counts.partitions}},
+      result.changed,
+      std::move(decisions)};
   return prepared;
 }
 
@@ -120,7 +120,8 @@ std::variant<Prepared, PrepareError> RunCommand(const Scenario& scenario, Module
   }
   const bool changed = !SameModule(before, *after, nullptr);
   return Prepared{{std::move(before), std::move(*after), Mesh{counts.replicas, counts.partitions}},
-                  changed, {}};
+                  changed,
+                  {}};
 }
 
 std::variant<Prepared, PrepareError> ReadAfter(const Scenario& scenario, Module before,
@@ -132,10 +133,10 @@ std::variant<Prepared, PrepareError> ReadAfter(const Scenario& scenario, Module 
   const Module& m = pair.after;
   if (m.replica_count.value_or(counts.replicas) != counts.replicas ||
       m.num_partitions.value_or(counts.partitions) != counts.partitions) {
-    return failed(NotComparable(pair, fmt::format("{} x {} devices before, {} x {} after",
-                                                  counts.replicas, counts.partitions,
-                                                  m.replicas(), m.partitions()))
-                      .error());
+    return failed(
+        NotComparable(pair, fmt::format("{} x {} devices before, {} x {} after", counts.replicas,
+                                        counts.partitions, m.replicas(), m.partitions()))
+            .error());
   }
   if (auto valid = Validate(m, counts); !valid) return failed(std::move(valid).error());
   const bool changed = !SameModule(pair.before, pair.after, nullptr);

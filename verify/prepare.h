@@ -15,13 +15,13 @@ namespace hv {
 
 struct Prepared {
   Pair pair;
-  bool fired = false;                    // did a pass change the module?
+  bool fired = false;  // did a pass change the module?
   std::vector<PassDecision> decisions;
 };
 
 struct PrepareError {
   Error error;
-  bool from_pass = false;                // a pass or the pass command made the invalid module
+  bool from_pass = false;  // a pass or the pass command made the invalid module
   std::vector<PassDecision> decisions;
 };
 

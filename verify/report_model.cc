@@ -22,13 +22,18 @@ Level MinimumLevel(const Demand& demand, const CaseReport& report) {
 // Does the verdict itself, levels and cost aside, meet the expectation?
 bool VerdictMeets(const Demand& demand, const CaseReport& report) {
   switch (demand.expect) {
-    case Expectation::kEquivalent: return IsEquivalent(report.verdict);
-    case Expectation::kProved: return report.verdict == Verdict::kProved;
+    case Expectation::kEquivalent:
+      return IsEquivalent(report.verdict);
+    case Expectation::kProved:
+      return report.verdict == Verdict::kProved;
     case Expectation::kNotEquivalent:
       return report.verdict == Verdict::kRefuted || report.verdict == Verdict::kInconsistent;
-    case Expectation::kDeadlock: return report.verdict == Verdict::kDeadlock;
-    case Expectation::kInvalid: return report.verdict == Verdict::kInvalid;
-    case Expectation::kUnchanged: return IsEquivalent(report.verdict) && !demand.fired;
+    case Expectation::kDeadlock:
+      return report.verdict == Verdict::kDeadlock;
+    case Expectation::kInvalid:
+      return report.verdict == Verdict::kInvalid;
+    case Expectation::kUnchanged:
+      return IsEquivalent(report.verdict) && !demand.fired;
     case Expectation::kUnsupported:
       return report.verdict == Verdict::kUnknown && report.unsupported;
   }
@@ -78,9 +83,12 @@ void JudgeExpectation(const Demand& demand, CaseReport* report) {
 int ExitCodeOf(const CaseReport& report, FailOn fail_on) {
   if (report.as_expected) return kExitOk;
   switch (report.verdict) {
-    case Verdict::kInvalid: return report.invalid_from_pass ? kExitMissed : kExitBadInput;
-    case Verdict::kUnknown: return fail_on == FailOn::kRefuted ? kExitOk : kExitUnknown;
-    default: return kExitMissed;
+    case Verdict::kInvalid:
+      return report.invalid_from_pass ? kExitMissed : kExitBadInput;
+    case Verdict::kUnknown:
+      return fail_on == FailOn::kRefuted ? kExitOk : kExitUnknown;
+    default:
+      return kExitMissed;
   }
 }
 

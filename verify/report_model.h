@@ -1,5 +1,5 @@
-// What a verification found, as plain data: one CaseReport per scenario or pair, and the totals. The
-// renderers of report/ are pure functions of it; the exit code follows from it alone.
+// What a verification found, as plain data: one CaseReport per scenario or pair, and the totals.
+// The renderers of report/ are pure functions of it; the exit code follows from it alone.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,13 @@
 namespace hv {
 
 enum class Verdict : uint8_t {
-  kProved, kTested, kRefuted, kDeadlock, kInconsistent, kInvalid, kUnknown
+  kProved,
+  kTested,
+  kRefuted,
+  kDeadlock,
+  kInconsistent,
+  kInvalid,
+  kUnknown
 };
 std::string_view ToString(Verdict verdict);  // "PROVED", ...
 inline constexpr int kVerdictCount = 7;
@@ -24,11 +30,19 @@ std::string_view ToString(Level level);  // "real", "reassociation", "bitwise"; 
 std::optional<Level> ParseLevel(std::string_view text);
 
 enum class Expectation : uint8_t {
-  kEquivalent, kProved, kNotEquivalent, kDeadlock, kInvalid, kUnchanged, kUnsupported
+  kEquivalent,
+  kProved,
+  kNotEquivalent,
+  kDeadlock,
+  kInvalid,
+  kUnchanged,
+  kUnsupported
 };
 inline constexpr std::string_view kExpectationWords[] = {
     "equivalent", "proved", "not_equivalent", "deadlock", "invalid", "unchanged", "unsupported"};
-constexpr std::string_view ToString(Expectation e) { return kExpectationWords[static_cast<int>(e)]; }
+constexpr std::string_view ToString(Expectation e) {
+  return kExpectationWords[static_cast<int>(e)];
+}
 
 // One thing that was run or argued. `miss_bound`: chance that a difference exists and this did not
 // show it; 0 means certain, absent means no bound.
@@ -48,29 +62,29 @@ struct InputElement {
 };
 
 struct Counterexample {
-  std::string device;              // "r,p"
-  int64_t device_id = 0;           // r * P + p
-  int64_t output = 0;              // leaf of the result, from left to right
+  std::string device;     // "r,p"
+  int64_t device_id = 0;  // r * P + p
+  int64_t output = 0;     // leaf of the result, from left to right
   std::vector<int64_t> index;
-  std::string before, after;       // the two values
-  std::string inputs;              // in words: "all elements 0 except the following", "seed 3, trial 1"
+  std::string before, after;  // the two values
+  std::string inputs;         // in words: "all elements 0 except the following", "seed 3, trial 1"
   std::vector<InputElement> elements;  // the exceptions, if inputs are sparse
-  std::string explanation;         // "device 5 misses the contribution of device 3"; may be empty
+  std::string explanation;  // "device 5 misses the contribution of device 3"; may be empty
   std::string first_diverging_before, first_diverging_after;  // instructions; may be empty
-  std::string reproduce;           // a command line
+  std::string reproduce;                                      // a command line
 };
 
 // One device that waits for ever.
 struct WaitingDevice {
-  std::string device;       // "r,p"
+  std::string device;  // "r,p"
   std::string instruction;
-  std::string signature;    // operation, shape and groups in words
+  std::string signature;  // operation, shape and groups in words
   std::vector<std::string> waits_for;
 };
 
 struct CostSide {
   double seconds = 0;
-  int64_t bytes = 0;        // sent per device, the largest over the devices
+  int64_t bytes = 0;  // sent per device, the largest over the devices
 };
 struct CostReport {
   std::string machine;
@@ -83,27 +97,27 @@ struct PassDecision {
   std::string pass;
   std::string instruction;
   bool fired = false;
-  std::string reason;       // why not; empty if fired
+  std::string reason;  // why not; empty if fired
 };
 
 struct CaseReport {
   std::string name;
   std::string file;
   Verdict verdict = Verdict::kUnknown;
-  Level level = Level::kNone;           // of kProved; of kTested where precision changed
-  std::string precision;                // "wider", "narrower", "mixed" at level real; else empty
-  std::string reason;                   // one sentence; always set but for kProved
+  Level level = Level::kNone;  // of kProved; of kTested where precision changed
+  std::string precision;       // "wider", "narrower", "mixed" at level real; else empty
+  std::string reason;          // one sentence; always set but for kProved
   Expectation expect = Expectation::kEquivalent;
   bool as_expected = false;
-  std::string missed;                   // why the expectation was missed; empty if it was met
+  std::string missed;  // why the expectation was missed; empty if it was met
   int64_t replicas = 1, partitions = 1;
   std::optional<Counterexample> counterexample;
   std::vector<Evidence> evidence;
   std::vector<std::string> assumptions;
-  std::vector<std::string> notes;       // "before deadlocks too", discarded inputs, ...
-  std::string stalled;                  // "before", "after": which module, if kDeadlock
+  std::vector<std::string> notes;  // "before deadlocks too", discarded inputs, ...
+  std::string stalled;             // "before", "after": which module, if kDeadlock
   std::vector<WaitingDevice> waiting;
-  std::vector<std::string> cycle;       // devices, first repeated last
+  std::vector<std::string> cycle;  // devices, first repeated last
   std::optional<CostReport> cost;
   std::vector<PassDecision> decisions;
   std::vector<Diagnostic> diagnostics;  // of kInvalid
@@ -133,9 +147,9 @@ inline constexpr int kExitOk = 0, kExitBadInput = 2, kExitMissed = 10, kExitUnkn
 // What a case must reach.
 struct Demand {
   Expectation expect = Expectation::kEquivalent;
-  std::optional<Level> min_level;           // absent: reassociation, or real where precision widens
+  std::optional<Level> min_level;  // absent: reassociation, or real where precision widens
   std::optional<double> max_cost_ratio;
-  bool fired = false;                       // did a pass change the module? (kUnchanged)
+  bool fired = false;  // did a pass change the module? (kUnchanged)
 };
 
 // Sets expect, as_expected and missed.

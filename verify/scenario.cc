@@ -57,8 +57,8 @@ class Reader {
 
   void ReadInputs(const Json& node, InputPlan* plan, std::vector<std::string>* keys = nullptr) {
     ObjectReader reader(node, errors_);
-    plan->seed = static_cast<uint64_t>(
-        reader.Integer("seed", 1, 0, std::numeric_limits<int64_t>::max()));
+    plan->seed =
+        static_cast<uint64_t>(reader.Integer("seed", 1, 0, std::numeric_limits<int64_t>::max()));
     plan->trials = reader.Integer("trials", 4, 1, 1000);
     plan->mode = static_cast<Mode>(reader.Word("mode", kModeWords, 0));
     if (const Json* ranges = reader.Get("ranges")) ReadRanges(*ranges, plan);
@@ -198,8 +198,8 @@ Result<std::vector<InputRange>> ParseRanges(std::string_view text) {
   for (std::string_view part : SplitText(text, ',')) {
     const size_t equals = part.find('='), colon = part.find(':', equals);
     if (equals == std::string_view::npos || colon == std::string_view::npos) {
-      return Invalid("flag-value", "--ranges takes parameter=low:high,..., not '" +
-                                       std::string(part) + "'");
+      return Invalid("flag-value",
+                     "--ranges takes parameter=low:high,..., not '" + std::string(part) + "'");
     }
     HV_ASSIGN(const double low, ParseReal(part.substr(equals + 1, colon - equals - 1)));
     HV_ASSIGN(const double high, ParseReal(part.substr(colon + 1)));

@@ -1,6 +1,6 @@
 // What to verify and what should come out: one scenario is a before/after pair, or a module with
-// passes or an external command that rewrites it, on a mesh, with inputs and an expectation. Source:
-// scenarios/scenario.schema.json, which a test keeps in step with the reader.
+// passes or an external command that rewrites it, on a mesh, with inputs and an expectation.
+// Source: scenarios/scenario.schema.json, which a test keeps in step with the reader.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ struct InputPlan {
 
 struct Scenario {
   std::string name;
-  std::string file;            // where it was read from
-  HloSource before, after;     // `after` is empty if `passes` or `pass_command` make it
+  std::string file;         // where it was read from
+  HloSource before, after;  // `after` is empty if `passes` or `pass_command` make it
   std::vector<std::string> passes;
   std::string pass_command;
   std::optional<int64_t> replicas, partitions;
@@ -56,9 +56,9 @@ struct Scenario {
   std::string machine;
   std::optional<double> max_cost_ratio;
   bool ignore_claims = false;
-  double timeout_seconds = 0;  // 0: none
+  double timeout_seconds = 0;            // 0: none
   std::optional<JsonDocument> document;  // keeps InputPlan's nodes alive
-  std::optional<Error> error;  // it could not be read; nothing else holds then
+  std::optional<Error> error;            // it could not be read; nothing else holds then
 };
 
 // The scenarios of one JSON document; relative paths resolve against the folder of its file.

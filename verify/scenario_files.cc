@@ -23,9 +23,9 @@ Scenario Broken(const fs::path& path, Error error) {
 
 bool IsScenarioFile(const fs::path& path) {
   const std::string name = path.filename().string();
-  const bool schema = name.size() >= kSchemaSuffix.size() &&
-                      name.compare(name.size() - kSchemaSuffix.size(), std::string::npos,
-                                   kSchemaSuffix) == 0;
+  const bool schema =
+      name.size() >= kSchemaSuffix.size() &&
+      name.compare(name.size() - kSchemaSuffix.size(), std::string::npos, kSchemaSuffix) == 0;
   return path.extension() == ".json" && !schema;
 }
 
@@ -45,8 +45,8 @@ void ReadCase(const Json& root, Scenario* scenario) {
   scenario->partitions = count("partition_count");
   const Json* expected = root.Find("expected");
   if (expected == nullptr || !expected->Is(Json::Kind::kString)) return;
-  const auto word = std::find(std::begin(kExpectationWords), std::end(kExpectationWords),
-                              expected->string());
+  const auto word =
+      std::find(std::begin(kExpectationWords), std::end(kExpectationWords), expected->string());
   if (word != std::end(kExpectationWords)) {
     scenario->expect = static_cast<Expectation>(word - std::begin(kExpectationWords));
   }
@@ -82,7 +82,8 @@ std::vector<Scenario> LoadFolder(const fs::path& folder) {
   }
   if (error) {
     return {Broken(folder, Invalid("file-unreadable", "cannot read the folder: " + error.message(),
-                                   {folder.string()}).value())};
+                                   {folder.string()})
+                               .value())};
   }
   std::sort(files.begin(), files.end());
   std::sort(pairs.begin(), pairs.end());
@@ -93,7 +94,8 @@ std::vector<Scenario> LoadFolder(const fs::path& folder) {
   for (const fs::path& pair : pairs) scenarios.push_back(LoadPairFolder(pair));
   if (!scenarios.empty()) return scenarios;
   return {Broken(folder, Invalid("folder-empty", "holds no scenario (*.json) and no case folder",
-                                 {folder.string()}).value())};
+                                 {folder.string()})
+                             .value())};
 }
 
 }  // namespace
@@ -102,7 +104,8 @@ std::vector<Scenario> LoadScenarios(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) return LoadFile(path);
   // "folder/" names the same folder as "folder".
-  const fs::path folder = fs::path(path).has_filename() ? fs::path(path) : fs::path(path).parent_path();
+  const fs::path folder =
+      fs::path(path).has_filename() ? fs::path(path) : fs::path(path).parent_path();
   if (IsPairFolder(folder)) return {LoadPairFolder(folder)};
   return LoadFolder(folder);
 }

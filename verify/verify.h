@@ -1,5 +1,5 @@
-// Verifies a list of scenarios on all ranks together. Cases are examined by the ranks in turn, each in
-// its own process; what they find is shared, and refutations are then confirmed by native runs
+// Verifies a list of scenarios on all ranks together. Cases are examined by the ranks in turn, each
+// in its own process; what they find is shared, and refutations are then confirmed by native runs
 // across all ranks, in the order of the list. The report is the same for every rank count.
 #pragma once
 

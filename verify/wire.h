@@ -1,5 +1,5 @@
-// Compact bytes of what one rank found, for the others: one list of fields per type serves writing and
-// reading. Ranks of one job run the same program, so the layout needs no version.
+// Compact bytes of what one rank found, for the others: one list of fields per type serves writing
+// and reading. Ranks of one job run the same program, so the layout needs no version.
 #pragma once
 
 #include <array>

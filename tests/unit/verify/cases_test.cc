@@ -12,9 +12,7 @@ Report VerifyFolder(const std::string& folder) {
 }
 
 // The fingerprints do not know that counting truth values can stand for a conjunction.
-bool MayStayOpen(const std::string& name) {
-  return name == "b55-logical-and-by-counting-fixed";
-}
+bool MayStayOpen(const std::string& name) { return name == "b55-logical-and-by-counting-fixed"; }
 
 TEST(Cases, EveryBugHasItsVerdict) {
   const Report report = VerifyFolder("/cases/bugs");

@@ -96,8 +96,8 @@ TEST(Scenario, SchemaAndReaderKnowTheSameKeys) {
   EXPECT_EQ(as_set(known.inputs), keys_of("inputs"));
   EXPECT_EQ(as_set(known.devices), keys_of("devices"));
   std::vector<std::string_view> words;
-  for (const Json& w : definitions.Find("scenario")->Find("properties")->Find("expect")
-                           ->Find("enum")->items()) {
+  for (const Json& w :
+       definitions.Find("scenario")->Find("properties")->Find("expect")->Find("enum")->items()) {
     words.push_back(w.string());
   }
   EXPECT_TRUE(std::equal(words.begin(), words.end(), std::begin(kExpectationWords),

@@ -1,0 +1,23 @@
+// The domain of enclosures: floats are intervals, integers and truth values stay native as long as
+// they are certain. Two runs whose intervals have nothing in common differ by more than any
+// rounding.
+#pragma once
+
+#include <memory>
+
+#include "eval/domain.h"
+#include "eval/interval.h"
+
+namespace hv {
+
+// Codes are Intervals. Complex arithmetic and ops without an enclosure are kUnsupported, by name; a
+// value that decides control and is not certain is too.
+std::unique_ptr<Domain> MakeIntervalDomain();
+
+// Floats of a native array as points; other types as they are.
+Value LiftToIntervals(const Value& native);
+
+// Element of an array of either encoding.
+Interval IntervalAt(const Value& value, int64_t element);
+
+}  // namespace hv

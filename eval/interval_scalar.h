@@ -1,0 +1,23 @@
+// Elementwise ops on intervals, and the passage between native values and intervals.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "eval/domain.h"
+#include "eval/interval.h"
+
+namespace hv {
+
+// At least one operand is an interval array. Integers and truth values come out native where all of
+// them are certain.
+Result<Value> IntervalScalar(const KernelCall& call, const std::vector<Value>& operands);
+
+// A native element as an interval: a point, two neighbours for 64-bit integers beyond 2^53,
+// everything for NaN and complex numbers.
+Interval PointOf(const Value& native, int64_t element);
+
+// A native array as intervals; interval arrays as they are.
+Value LiftToCodes(const Value& value);
+
+}  // namespace hv

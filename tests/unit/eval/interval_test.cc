@@ -1,0 +1,110 @@
+#include "eval/interval.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "hlo/float_formats.h"
+
+namespace hv {
+namespace {
+
+constexpr ElementType kF32 = ElementType::kF32;
+
+bool Holds(const Interval& x, double value) { return x.low <= value && value <= x.high; }
+
+TEST(Interval, SmallIntegersStayPoints) {
+  for (ElementType type : {kF32, ElementType::kBF16, ElementType::kF16, ElementType::kF64}) {
+    const Interval pair[2] = {Interval::Point(3), Interval::Point(-5)};
+    EXPECT_EQ(Apply(ScalarFn::kAdd, type, pair).low, -2);
+    EXPECT_TRUE(Apply(ScalarFn::kAdd, type, pair).IsPoint());
+    EXPECT_TRUE(Apply(ScalarFn::kMultiply, type, pair).IsPoint());
+  }
+}
+
+TEST(Interval, InexactResultsWidenToNeighbours) {
+  const Interval pair[2] = {Interval::Point(1), Interval::Point(3)};
+  const Interval third = Apply(ScalarFn::kDivide, kF32, pair);
+  EXPECT_LT(third.low, 1.0 / 3);
+  EXPECT_GT(third.high, 1.0 / 3);
+  EXPECT_EQ(third.high - third.low, 0x1p-25);
+  EXPECT_TRUE(Holds(third, 1.0f / 3.0f));
+}
+
+// Every value that rounding to the type may give lies inside, through the whole range.
+TEST(Interval, RoundingIsEnclosed) {
+  std::mt19937_64 random(1);
+  for (ElementType type : {ElementType::kBF16, ElementType::kF16, ElementType::kF8E4M3FN,
+                           ElementType::kF8E5M2, kF32}) {
+    for (int i = 0; i < 20000; ++i) {
+      const double value = std::ldexp(static_cast<double>(random() >> 11) * 0x1p-53,
+                                      static_cast<int>(random() % 60) - 30);
+      if (value > LargestFinite(type)) continue;
+      const double rounded =
+          type == kF32 ? static_cast<double>(static_cast<float>(value))
+                       : static_cast<double>(FloatFromBits(type, BitsFromDouble(type, value)));
+      if (!std::isfinite(rounded)) continue;
+      EXPECT_TRUE(Holds(Rounded(type, Interval::Point(value)), rounded)) << value;
+      EXPECT_TRUE(Holds(Rounded(type, Interval::Point(-value)), -rounded)) << value;
+    }
+  }
+}
+
+TEST(Interval, SumsInAnyOrderAreEnclosed) {
+  std::mt19937_64 random(2);
+  for (int n : {2, 7, 100}) {
+    std::vector<float> terms;
+    Interval sum;
+    double size = 0;
+    for (int i = 0; i < n; ++i) {
+      terms.push_back(static_cast<float>(static_cast<int64_t>(random()) >> 20));
+      sum = Add(sum, Interval::Point(static_cast<double>(terms.back())));
+      size += std::fabs(static_cast<double>(terms.back()));
+    }
+    const Interval any = AnyOrderSum(kF32, sum, size, n, false);
+    for (int trial = 0; trial < 100; ++trial) {
+      std::shuffle(terms.begin(), terms.end(), random);
+      float result = 0;
+      for (float term : terms) result += term;
+      EXPECT_TRUE(Holds(any, static_cast<double>(result)));
+    }
+    EXPECT_LT(any.high - any.low, 1e-4 * size);
+  }
+}
+
+TEST(Interval, IntegerSumsAreExactWhileTheyFit) {
+  EXPECT_TRUE(AnyOrderSum(kF32, Interval::Point(100), 100, 10, true).IsPoint());
+  EXPECT_FALSE(AnyOrderSum(kF32, Interval::Point(0x1p24 + 2), 0x1p24 + 2, 10, true).IsPoint());
+}
+
+TEST(Interval, FunctionsEncloseTheirFloatVersions) {
+  std::mt19937_64 random(3);
+  constexpr ScalarFn kFunctions[] = {ScalarFn::kExp, ScalarFn::kTanh, ScalarFn::kLogistic,
+                                     ScalarFn::kSin, ScalarFn::kErf};
+  float (*const kFloats[])(float) = {
+      [](float x) { return std::exp(x); }, [](float x) { return std::tanh(x); },
+      [](float x) { return 1 / (1 + std::exp(-x)); }, [](float x) { return std::sin(x); },
+      [](float x) { return std::erf(x); }};
+  for (size_t f = 0; f < 5; ++f) {
+    for (int i = 0; i < 1000; ++i) {
+      const float x = static_cast<float>(static_cast<int64_t>(random()) >> 40) * 0x1p-21f;
+      const Interval in[1] = {Interval::Point(static_cast<double>(x))};
+      EXPECT_TRUE(Holds(Apply(kFunctions[f], kF32, in), static_cast<double>(kFloats[f](x)))) << x;
+    }
+  }
+}
+
+TEST(Interval, WhatIsUnknownIsEverything) {
+  const Interval zero[2] = {Interval::Point(1), {-1, 1}};
+  EXPECT_EQ(Apply(ScalarFn::kDivide, kF32, zero).low, -HUGE_VAL);
+  const Interval negative[1] = {{-2, -1}};
+  EXPECT_EQ(Apply(ScalarFn::kLog, kF32, negative).high, HUGE_VAL);
+  EXPECT_FALSE(Interval::Everything().IsApartFrom(Interval::Point(0)));
+  EXPECT_TRUE(Interval::Point(1).IsApartFrom(Interval::Point(2)));
+}
+
+}  // namespace
+}  // namespace hv
