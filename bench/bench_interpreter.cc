@@ -72,7 +72,9 @@ class Kernel {
     HV_CHECK(domain_->Fold(module_, reducer, values, false).has_value(), "fold");
   }
   template <class T>
-  const T* Operand(size_t k) const { return operands_[k].As<T>().data(); }
+  const T* Operand(size_t k) const {
+    return operands_[k].As<T>().data();
+  }
 
  private:
   static Module Parse(const std::string& body, const std::string& computations) {
@@ -138,42 +140,56 @@ class Bench {
     const auto count = static_cast<size_t>(n);
 
     const Kernel add(binary(f, f + " add(x, y)"));
-    Add("add_f32_" + size, [&] { add.Run(); }, [&] {
-      const float *x = add.Operand<float>(0), *y = add.Operand<float>(1);
-      for (size_t k = 0; k < count; ++k) out[k] = x[k] + y[k];
-    });
+    Add(
+        "add_f32_" + size, [&] { add.Run(); },
+        [&] {
+          const float *x = add.Operand<float>(0), *y = add.Operand<float>(1);
+          for (size_t k = 0; k < count; ++k) out[k] = x[k] + y[k];
+        });
     const Kernel max(binary(f, f + " maximum(x, y)"));
-    Add("maximum_f32_" + size, [&] { max.Run(); }, [&] {
-      const float *x = max.Operand<float>(0), *y = max.Operand<float>(1);
-      for (size_t k = 0; k < count; ++k) out[k] = x[k] < y[k] || y[k] != y[k] ? y[k] : x[k];
-    });
+    Add(
+        "maximum_f32_" + size, [&] { max.Run(); },
+        [&] {
+          const float *x = max.Operand<float>(0), *y = max.Operand<float>(1);
+          for (size_t k = 0; k < count; ++k) out[k] = x[k] < y[k] || y[k] != y[k] ? y[k] : x[k];
+        });
     const Kernel multiply(binary(b, b + " multiply(x, y)"));
-    Add("multiply_bf16_" + size, [&] { multiply.Run(); }, [&] {
-      const uint16_t *x = multiply.Operand<uint16_t>(0), *y = multiply.Operand<uint16_t>(1);
-      for (size_t k = 0; k < count; ++k) out16[k] = Narrow(Widen(x[k]) * Widen(y[k]));
-    });
+    Add(
+        "multiply_bf16_" + size, [&] { multiply.Run(); },
+        [&] {
+          const uint16_t *x = multiply.Operand<uint16_t>(0), *y = multiply.Operand<uint16_t>(1);
+          for (size_t k = 0; k < count; ++k) out16[k] = Narrow(Widen(x[k]) * Widen(y[k]));
+        });
     const Kernel compare(binary(f, p + " compare(x, y), direction=LT"));
-    Add("compare_f32_" + size, [&] { compare.Run(); }, [&] {
-      const float *x = compare.Operand<float>(0), *y = compare.Operand<float>(1);
-      for (size_t k = 0; k < count; ++k) out8[k] = x[k] < y[k];
-    });
+    Add(
+        "compare_f32_" + size, [&] { compare.Run(); },
+        [&] {
+          const float *x = compare.Operand<float>(0), *y = compare.Operand<float>(1);
+          for (size_t k = 0; k < count; ++k) out8[k] = x[k] < y[k];
+        });
     const Kernel select("  c = " + p + " parameter(0)\n  x = " + f + " parameter(1)\n  y = " + f +
                         " parameter(2)\n  ROOT r = " + f + " select(c, x, y)");
-    Add("select_f32_" + size, [&] { select.Run(); }, [&] {
-      const uint8_t* c = select.Operand<uint8_t>(0);
-      const float *x = select.Operand<float>(1), *y = select.Operand<float>(2);
-      for (size_t k = 0; k < count; ++k) out[k] = c[k] != 0 ? x[k] : y[k];
-    });
+    Add(
+        "select_f32_" + size, [&] { select.Run(); },
+        [&] {
+          const uint8_t* c = select.Operand<uint8_t>(0);
+          const float *x = select.Operand<float>(1), *y = select.Operand<float>(2);
+          for (size_t k = 0; k < count; ++k) out[k] = c[k] != 0 ? x[k] : y[k];
+        });
     const Kernel convert("  x = " + i + " parameter(0)\n  ROOT r = " + f + " convert(x)");
-    Add("convert_s32_f32_" + size, [&] { convert.Run(); }, [&] {
-      const int32_t* x = convert.Operand<int32_t>(0);
-      for (size_t k = 0; k < count; ++k) out[k] = static_cast<float>(x[k]);
-    });
+    Add(
+        "convert_s32_f32_" + size, [&] { convert.Run(); },
+        [&] {
+          const int32_t* x = convert.Operand<int32_t>(0);
+          for (size_t k = 0; k < count; ++k) out[k] = static_cast<float>(x[k]);
+        });
     const Kernel exp("  x = " + f + " parameter(0)\n  ROOT r = " + f + " exponential(x)");
-    Add("exponential_f32_" + size, [&] { exp.Run(); }, [&] {
-      const float* x = exp.Operand<float>(0);
-      for (size_t k = 0; k < count; ++k) out[k] = std::exp(x[k]);
-    });
+    Add(
+        "exponential_f32_" + size, [&] { exp.Run(); },
+        [&] {
+          const float* x = exp.Operand<float>(0);
+          for (size_t k = 0; k < count; ++k) out[k] = std::exp(x[k]);
+        });
   }
 
   void Reductions(const std::string& size, int64_t n) {
@@ -183,8 +199,8 @@ class Bench {
                             const std::string& reducer) {
       const std::string result = dims == "0,1" ? "[]" : v;
       return Kernel("  x = " + type + nn + " parameter(0)\n  z = " + type +
-                        "[] constant(0)\n  ROOT r = " + type + result + " reduce(x, z), dimensions={" +
-                        dims + "}, to_apply=" + reducer,
+                        "[] constant(0)\n  ROOT r = " + type + result +
+                        " reduce(x, z), dimensions={" + dims + "}, to_apply=" + reducer,
                     kReducers);
     };
     const auto count = static_cast<size_t>(n);
@@ -192,43 +208,51 @@ class Bench {
     std::vector<double> sums(count);
 
     const Kernel rows = reduce("f32", "1", "add");
-    Add("reduce_add_rows_f32_" + size, [&] { rows.Run(); }, [&] {
-      const float* x = rows.Operand<float>(0);
-      for (size_t r = 0; r < count; ++r) {
-        double sum = 0;
-        for (size_t k = 0; k < count; ++k) sum += static_cast<double>(x[r * count + k]);
-        out[r] = static_cast<float>(sum);
-      }
-    });
+    Add(
+        "reduce_add_rows_f32_" + size, [&] { rows.Run(); },
+        [&] {
+          const float* x = rows.Operand<float>(0);
+          for (size_t r = 0; r < count; ++r) {
+            double sum = 0;
+            for (size_t k = 0; k < count; ++k) sum += static_cast<double>(x[r * count + k]);
+            out[r] = static_cast<float>(sum);
+          }
+        });
     const Kernel columns = reduce("f32", "0", "add");
-    Add("reduce_add_columns_f32_" + size, [&] { columns.Run(); }, [&] {
-      const float* x = columns.Operand<float>(0);
-      std::fill(sums.begin(), sums.end(), 0.0);
-      for (size_t r = 0; r < count; ++r) {
-        for (size_t k = 0; k < count; ++k) sums[k] += static_cast<double>(x[r * count + k]);
-      }
-      for (size_t k = 0; k < count; ++k) out[k] = static_cast<float>(sums[k]);
-    });
+    Add(
+        "reduce_add_columns_f32_" + size, [&] { columns.Run(); },
+        [&] {
+          const float* x = columns.Operand<float>(0);
+          std::fill(sums.begin(), sums.end(), 0.0);
+          for (size_t r = 0; r < count; ++r) {
+            for (size_t k = 0; k < count; ++k) sums[k] += static_cast<double>(x[r * count + k]);
+          }
+          for (size_t k = 0; k < count; ++k) out[k] = static_cast<float>(sums[k]);
+        });
     const Kernel max = reduce("f32", "1", "max");
-    Add("reduce_maximum_rows_f32_" + size, [&] { max.Run(); }, [&] {
-      const float* x = max.Operand<float>(0);
-      for (size_t r = 0; r < count; ++r) {
-        float most = 0;
-        for (size_t k = 0; k < count; ++k) {
-          const float y = x[r * count + k];
-          most = most < y || y != y ? y : most;
-        }
-        out[r] = most;
-      }
-    });
+    Add(
+        "reduce_maximum_rows_f32_" + size, [&] { max.Run(); },
+        [&] {
+          const float* x = max.Operand<float>(0);
+          for (size_t r = 0; r < count; ++r) {
+            float most = 0;
+            for (size_t k = 0; k < count; ++k) {
+              const float y = x[r * count + k];
+              most = most < y || y != y ? y : most;
+            }
+            out[r] = most;
+          }
+        });
     const Kernel all = reduce("s32", "0,1", "iadd");
     volatile int32_t sink = 0;
-    Add("reduce_add_all_s32_" + size, [&] { all.Run(); }, [&] {
-      const int32_t* x = all.Operand<int32_t>(0);
-      int32_t sum = 0;
-      for (size_t k = 0; k < count * count; ++k) sum += x[k];
-      sink = sum;
-    });
+    Add(
+        "reduce_add_all_s32_" + size, [&] { all.Run(); },
+        [&] {
+          const int32_t* x = all.Operand<int32_t>(0);
+          int32_t sum = 0;
+          for (size_t k = 0; k < count * count; ++k) sum += x[k];
+          sink = sum;
+        });
   }
 
   void Folds(const std::string& size, int64_t n) {
@@ -243,21 +267,25 @@ class Bench {
     std::vector<float> out(count);
     std::vector<uint16_t> out16(count);
     const Kernel f32 = kernel("f32", "add");
-    Add("fold_8_add_f32_" + size, [&] { f32.RunFold(kMembers); }, [&] {
-      const float* x = f32.Operand<float>(0);
-      std::copy_n(x, count, out.data());
-      for (size_t m = 1; m < kMembers; ++m) {
-        for (size_t k = 0; k < count; ++k) out[k] += x[k];
-      }
-    });
+    Add(
+        "fold_8_add_f32_" + size, [&] { f32.RunFold(kMembers); },
+        [&] {
+          const float* x = f32.Operand<float>(0);
+          std::copy_n(x, count, out.data());
+          for (size_t m = 1; m < kMembers; ++m) {
+            for (size_t k = 0; k < count; ++k) out[k] += x[k];
+          }
+        });
     const Kernel bf16 = kernel("bf16", "badd");
-    Add("fold_8_add_bf16_" + size, [&] { bf16.RunFold(kMembers); }, [&] {
-      const uint16_t* x = bf16.Operand<uint16_t>(0);
-      std::copy_n(x, count, out16.data());
-      for (size_t m = 1; m < kMembers; ++m) {
-        for (size_t k = 0; k < count; ++k) out16[k] = Narrow(Widen(out16[k]) + Widen(x[k]));
-      }
-    });
+    Add(
+        "fold_8_add_bf16_" + size, [&] { bf16.RunFold(kMembers); },
+        [&] {
+          const uint16_t* x = bf16.Operand<uint16_t>(0);
+          std::copy_n(x, count, out16.data());
+          for (size_t m = 1; m < kMembers; ++m) {
+            for (size_t k = 0; k < count; ++k) out16[k] = Narrow(Widen(out16[k]) + Widen(x[k]));
+          }
+        });
   }
 
   void Movement(const std::string& size, int64_t n) {
@@ -267,64 +295,79 @@ class Bench {
     std::vector<float> out(count * count * 2);
 
     const Kernel transpose(x + nn + " transpose(x), dimensions={1,0}");
-    Add("transpose_f32_" + size, [&] { transpose.Run(); }, [&] {
-      const float* from = transpose.Operand<float>(0);
-      for (size_t i = 0; i < count; ++i) {
-        for (size_t j = 0; j < count; ++j) out[i * count + j] = from[j * count + i];
-      }
-    });
+    Add(
+        "transpose_f32_" + size, [&] { transpose.Run(); },
+        [&] {
+          const float* from = transpose.Operand<float>(0);
+          for (size_t i = 0; i < count; ++i) {
+            for (size_t j = 0; j < count; ++j) out[i * count + j] = from[j * count + i];
+          }
+        });
     const std::string half = std::to_string(n / 2);
     const Kernel slice(x + "f32[" + half + "," + half + "] slice(x), slice={[1:" +
                        std::to_string(n / 2 + 1) + "], [3:" + std::to_string(n / 2 + 3) + "]}");
-    Add("slice_f32_" + size, [&] { slice.Run(); }, [&] {
-      const float* from = slice.Operand<float>(0);
-      for (size_t i = 0; i < count / 2; ++i) {
-        std::memcpy(&out[i * (count / 2)], from + (i + 1) * count + 3, count / 2 * sizeof(float));
-      }
-    });
+    Add(
+        "slice_f32_" + size, [&] { slice.Run(); },
+        [&] {
+          const float* from = slice.Operand<float>(0);
+          for (size_t i = 0; i < count / 2; ++i) {
+            std::memcpy(&out[i * (count / 2)], from + (i + 1) * count + 3,
+                        count / 2 * sizeof(float));
+          }
+        });
     const Kernel concatenate("  x = " + nn + " parameter(0)\n  y = " + nn +
                              " parameter(1)\n  ROOT r = f32[" + std::to_string(n) + "," +
                              std::to_string(2 * n) + "] concatenate(x, y), dimensions={1}");
-    Add("concatenate_f32_" + size, [&] { concatenate.Run(); }, [&] {
-      for (size_t i = 0; i < count; ++i) {
-        for (size_t k = 0; k < 2; ++k) {
-          std::memcpy(&out[(2 * i + k) * count], concatenate.Operand<float>(k) + i * count,
-                      count * sizeof(float));
-        }
-      }
-    });
+    Add(
+        "concatenate_f32_" + size, [&] { concatenate.Run(); },
+        [&] {
+          for (size_t i = 0; i < count; ++i) {
+            for (size_t k = 0; k < 2; ++k) {
+              std::memcpy(&out[(2 * i + k) * count], concatenate.Operand<float>(k) + i * count,
+                          count * sizeof(float));
+            }
+          }
+        });
     const Kernel broadcast("  x = f32[" + std::to_string(n) + "] parameter(0)\n  ROOT r = " + nn +
                            " broadcast(x), dimensions={0}");
-    Add("broadcast_f32_" + size, [&] { broadcast.Run(); }, [&] {
-      const float* from = broadcast.Operand<float>(0);
-      for (size_t i = 0; i < count; ++i) std::fill_n(&out[i * count], count, from[i]);
-    });
+    Add(
+        "broadcast_f32_" + size, [&] { broadcast.Run(); },
+        [&] {
+          const float* from = broadcast.Operand<float>(0);
+          for (size_t i = 0; i < count; ++i) std::fill_n(&out[i * count], count, from[i]);
+        });
     const std::string rows = std::to_string(n);
     const Kernel gather("  x = " + nn + " parameter(0)\n  i = s32[" + rows +
                         "] parameter(1)\n  ROOT r = " + nn +
                         " gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, "
-                        "start_index_map={0}, index_vector_dim=1, slice_sizes={1," + rows + "}");
-    Add("gather_rows_f32_" + size, [&] { gather.Run(); }, [&] {
-      const float* from = gather.Operand<float>(0);
-      const int32_t* index = gather.Operand<int32_t>(1);
-      for (size_t i = 0; i < count; ++i) {
-        const auto row = static_cast<size_t>(std::clamp<int64_t>(index[i], 0, n - 1));
-        std::memcpy(&out[i * count], from + row * count, count * sizeof(float));
-      }
-    });
+                        "start_index_map={0}, index_vector_dim=1, slice_sizes={1," +
+                        rows + "}");
+    Add(
+        "gather_rows_f32_" + size, [&] { gather.Run(); },
+        [&] {
+          const float* from = gather.Operand<float>(0);
+          const int32_t* index = gather.Operand<int32_t>(1);
+          for (size_t i = 0; i < count; ++i) {
+            const auto row = static_cast<size_t>(std::clamp<int64_t>(index[i], 0, n - 1));
+            std::memcpy(&out[i * count], from + row * count, count * sizeof(float));
+          }
+        });
   }
 
   void Dots() {
-    for (const auto& [m, n, k] : {std::tuple{32, 32, 32}, std::tuple{64, 64, 64},
-                                  std::tuple{256, 256, 256}, std::tuple{512, 512, 512},
-                                  std::tuple{32, 128, 512}, std::tuple{1024, 64, 256}}) {
-      const Kernel dot(fmt::format("  x = f32[{0},{2}] parameter(0)\n  y = f32[{2},{1}] parameter(1)\n"
-                                   "  ROOT r = f32[{0},{1}] dot(x, y), lhs_contracting_dims={{1}}, "
-                                   "rhs_contracting_dims={{0}}", m, n, k));
+    for (const auto& [m, n, k] :
+         {std::tuple{32, 32, 32}, std::tuple{64, 64, 64}, std::tuple{256, 256, 256},
+          std::tuple{512, 512, 512}, std::tuple{32, 128, 512}, std::tuple{1024, 64, 256}}) {
+      const Kernel dot(
+          fmt::format("  x = f32[{0},{2}] parameter(0)\n  y = f32[{2},{1}] parameter(1)\n"
+                      "  ROOT r = f32[{0},{1}] dot(x, y), lhs_contracting_dims={{1}}, "
+                      "rhs_contracting_dims={{0}}",
+                      m, n, k));
       using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
       const Eigen::Map<const Matrix> x(dot.Operand<float>(0), m, k), y(dot.Operand<float>(1), k, n);
       Matrix out(m, n);
-      Add(fmt::format("dot_f32_{}x{}x{}", m, n, k), [&] { dot.Run(); },
+      Add(
+          fmt::format("dot_f32_{}x{}x{}", m, n, k), [&] { dot.Run(); },
           [&] { out.noalias() = x * y; });
     }
   }
@@ -338,15 +381,16 @@ class Bench {
 };
 
 void Print(const std::vector<Row>& rows, bool json) {
-  if (!json) fmt::print("{:<32}{:>14}{:>14}{:>8}\n", "kernel", "interpreter us", "by hand us", "ratio");
+  if (!json)
+    fmt::print("{:<32}{:>14}{:>14}{:>8}\n", "kernel", "interpreter us", "by hand us", "ratio");
   std::string document;
   for (const Row& row : rows) {
     if (!json) {
       fmt::print("{:<32}{:>14.1f}{:>14.1f}{:>8.2f}\n", row.name, row.interpreter * 1e6,
                  row.by_hand * 1e6, row.Ratio());
     }
-    document += fmt::format("{}\"{}_ratio\": {:.3f}", document.empty() ? "" : ", ", row.name,
-                            row.Ratio());
+    document +=
+        fmt::format("{}\"{}_ratio\": {:.3f}", document.empty() ? "" : ", ", row.name, row.Ratio());
   }
   if (json) fmt::print("{{{}}}\n", document);
 }

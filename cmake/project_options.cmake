@@ -11,10 +11,6 @@ endif()
 target_include_directories(hv_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(HV_WERROR)
   target_compile_options(hv_options INTERFACE -Werror)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # False alarms of GCC 12 inside std::string and fmt at -O3.
-    target_compile_options(hv_options INTERFACE -Wno-error=restrict -Wno-error=stringop-overflow)
-  endif()
 endif()
 if(HV_SANITIZE)
   target_compile_options(hv_options INTERFACE -fsanitize=${HV_SANITIZE} -fno-omit-frame-pointer

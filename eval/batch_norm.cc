@@ -15,7 +15,9 @@ namespace {
 class Arithmetic {
  public:
   Arithmetic(const KernelCall& call, const Value& x)
-      : module_(call.module), full_(x.shape()), type_(x.shape()->type),
+      : module_(call.module),
+        full_(x.shape()),
+        type_(x.shape()->type),
         feature_(static_cast<size_t>(call.instruction.Int(Attr::kFeatureIndex, 0))),
         epsilon_(0) {
     const Attribute* epsilon = call.instruction.Find(Attr::kEpsilon);
@@ -39,12 +41,8 @@ class Arithmetic {
     return out;
   }
   Value Add(const Value& x, const Value& y) const { return Apply(ScalarFn::kAdd, x, y); }
-  Value Subtract(const Value& x, const Value& y) const {
-    return Apply(ScalarFn::kSubtract, x, y);
-  }
-  Value Multiply(const Value& x, const Value& y) const {
-    return Apply(ScalarFn::kMultiply, x, y);
-  }
+  Value Subtract(const Value& x, const Value& y) const { return Apply(ScalarFn::kSubtract, x, y); }
+  Value Multiply(const Value& x, const Value& y) const { return Apply(ScalarFn::kMultiply, x, y); }
   Value Divide(const Value& x, const Value& y) const { return Apply(ScalarFn::kDivide, x, y); }
   Value Rsqrt(const Value& x) const {
     Value out = Value::NewNative(x.shape());
@@ -128,13 +126,18 @@ Result<Value> NativeBatchNorm(const KernelCall& call, const std::vector<Value>& 
   const Arithmetic arithmetic(call, operands[0]);
   std::vector<Value> results;
   switch (call.instruction.opcode) {
-    case Opcode::kBatchNormTraining: results = Training(arithmetic, operands); break;
-    case Opcode::kBatchNormInference: results = Inference(arithmetic, operands); break;
-    default: results = Grad(arithmetic, operands); break;
+    case Opcode::kBatchNormTraining:
+      results = Training(arithmetic, operands);
+      break;
+    case Opcode::kBatchNormInference:
+      results = Inference(arithmetic, operands);
+      break;
+    default:
+      results = Grad(arithmetic, operands);
+      break;
   }
   for (size_t k = 0; k < results.size(); ++k) {
-    HV_ASSIGN(results[k],
-              ConvertValue(call.module, results[k], ResultShapes(call)[k]->type));
+    HV_ASSIGN(results[k], ConvertValue(call.module, results[k], ResultShapes(call)[k]->type));
     results[k] = results[k].WithShape(ResultShapes(call)[k]);
   }
   return PackResults(call, std::move(results));

@@ -18,19 +18,27 @@ T Load(const std::byte* elements, size_t index) {
 int64_t IntegerOf(ElementType type, const std::byte* e, size_t i) {
   const bool is_signed = IsSigned(type);
   switch (HostBytes(type)) {
-    case 1: return is_signed ? Load<int8_t>(e, i) : static_cast<int64_t>(Load<uint8_t>(e, i));
-    case 2: return is_signed ? Load<int16_t>(e, i) : static_cast<int64_t>(Load<uint16_t>(e, i));
-    case 4: return is_signed ? Load<int32_t>(e, i) : static_cast<int64_t>(Load<uint32_t>(e, i));
-    default: return Load<int64_t>(e, i);
+    case 1:
+      return is_signed ? Load<int8_t>(e, i) : static_cast<int64_t>(Load<uint8_t>(e, i));
+    case 2:
+      return is_signed ? Load<int16_t>(e, i) : static_cast<int64_t>(Load<uint16_t>(e, i));
+    case 4:
+      return is_signed ? Load<int32_t>(e, i) : static_cast<int64_t>(Load<uint32_t>(e, i));
+    default:
+      return Load<int64_t>(e, i);
   }
 }
 
 double RealOf(ElementType type, const std::byte* e, size_t i) {
   switch (HostBytes(type)) {
-    case 1: return static_cast<double>(FloatFromBits(type, Load<uint8_t>(e, i)));
-    case 2: return static_cast<double>(FloatFromBits(type, Load<uint16_t>(e, i)));
-    case 4: return static_cast<double>(Load<float>(e, i));
-    default: return Load<double>(e, i);
+    case 1:
+      return static_cast<double>(FloatFromBits(type, Load<uint8_t>(e, i)));
+    case 2:
+      return static_cast<double>(FloatFromBits(type, Load<uint16_t>(e, i)));
+    case 4:
+      return static_cast<double>(Load<float>(e, i));
+    default:
+      return Load<double>(e, i);
   }
 }
 

@@ -1,6 +1,7 @@
 // What a code domain must know about its codes: a commutative ring with constants, free commutative
 // operations (max, min, and, or, xor), and pseudo-random functions for everything else. All work on
-// spans of codes. Source: the page on exact inputs, section "Exact inputs as an error-correcting code".
+// spans of codes. Source: the page on exact inputs, section "Exact inputs as an error-correcting
+// code".
 #pragma once
 
 #include <array>
@@ -41,8 +42,8 @@ class CodeAlgebra {
   virtual bool DivideByNative(ElementType type, const std::byte* x, const std::byte* divisor,
                               std::byte* out, size_t count) const = 0;
 
-  // A free associative and commutative operation: the result depends on the multiset of operands only,
-  // through any nesting of the same `fn`. Empty is its identity.
+  // A free associative and commutative operation: the result depends on the multiset of operands
+  // only, through any nesting of the same `fn`. Empty is its identity.
   virtual void Free(ScalarFn fn, const std::byte* x, const std::byte* y, std::byte* out,
                     size_t count) const = 0;
   virtual void Empty(ScalarFn fn, std::byte* out, size_t count) const = 0;
@@ -67,7 +68,7 @@ struct NativeNumber {
   enum class Kind : uint8_t { kInteger, kReal, kComplex };
   Kind kind = Kind::kInteger;
   bool is_unsigned = false;
-  int64_t integer = 0;            // bits of a 64-bit unsigned
+  int64_t integer = 0;  // bits of a 64-bit unsigned
   double real = 0, imaginary = 0;
 };
 NativeNumber NumberAt(ElementType type, const std::byte* elements, size_t index);

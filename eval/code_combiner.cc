@@ -44,8 +44,7 @@ Status CodeCombiner::Call(std::span<std::byte* const> accumulators,
   std::vector<Value> arguments;
   for (size_t k = 0; k < 2 * types_.size(); ++k) {
     const size_t of = k % types_.size();
-    Value v = Value::NewCode(module_.context->shapes.Array(types_[of], dims),
-                             domain_.code_bytes());
+    Value v = Value::NewCode(module_.context->shapes.Array(types_[of], dims), domain_.code_bytes());
     std::memcpy(v.MutableBytes().data(), k < types_.size() ? accumulators[of] : values[of], bytes);
     arguments.push_back(std::move(v));
   }

@@ -14,8 +14,8 @@ class CodeCombiner : public Combiner {
   // `types`: of the accumulators.
   CodeCombiner(CodeDomain& domain, const Module& module, ComputationIndex computation,
                std::vector<ElementType> types);
-  Status Combine(std::span<std::byte* const> accumulators,
-                 std::span<const std::byte* const> values, size_t count) override;
+  Status Combine(std::span<std::byte* const> accumulators, std::span<const std::byte* const> values,
+                 size_t count) override;
   // The recognised function, kNone if there is none.
   ScalarFn fn() const { return fn_; }
 

@@ -109,9 +109,9 @@ Result<Value> CodeDomain::Scalar(const KernelCall& call, std::vector<Value> oper
 Result<Value> CodeDomain::Reduce(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Reduce(call, std::move(operands));
   const size_t n = operands.size() / 2;
-  CodeCombiner combiner(*this, call.module, call.instruction.Computation(Attr::kToApply),
-                        ParameterTypes(call.module,
-                                       call.instruction.Computation(Attr::kToApply), n));
+  CodeCombiner combiner(
+      *this, call.module, call.instruction.Computation(Attr::kToApply),
+      ParameterTypes(call.module, call.instruction.Computation(Attr::kToApply), n));
   std::vector<Value> inits;
   for (size_t k = 0; k < n; ++k) {
     operands[k] = Lift(operands[k]);
@@ -119,14 +119,13 @@ Result<Value> CodeDomain::Reduce(const KernelCall& call, std::vector<Value> oper
   }
   const ReduceGeometry geometry =
       GeometryOfReduce(*operands[0].shape(), call.instruction.Ints(Attr::kDimensions));
-  HV_ASSIGN(std::vector<Value> results,
-            ReduceWith(geometry, std::span(operands).first(n), inits, ResultShapes(call),
-                       combiner));
+  HV_ASSIGN(std::vector<Value> results, ReduceWith(geometry, std::span(operands).first(n), inits,
+                                                   ResultShapes(call), combiner));
   return PackResults(call, std::move(results));
 }
 
-// Where a code stands in two of the values, the second becomes the identity of `fn`: x fn x is x. Under
-// xor both do.
+// Where a code stands in two of the values, the second becomes the identity of `fn`: x fn x is x.
+// Under xor both do.
 void CodeDomain::DropRepeats(ScalarFn fn, std::vector<Value>* values) const {
   const auto width = static_cast<size_t>(code_bytes());
   std::vector<std::byte> identity(width);
@@ -159,8 +158,8 @@ Result<Value> CodeDomain::Fold(const Module& module, ComputationIndex reducer,
   std::byte* accumulators[1] = {result.MutableBytes().data()};
   for (size_t i = 1; i < values.size(); ++i) {
     const std::byte* terms[1] = {values[i].bytes().data()};
-    HV_RETURN_IF_ERROR(combiner.Combine(accumulators, terms,
-                                        static_cast<size_t>(result.element_count())));
+    HV_RETURN_IF_ERROR(
+        combiner.Combine(accumulators, terms, static_cast<size_t>(result.element_count())));
   }
   return result;
 }
@@ -187,8 +186,7 @@ Result<Value> CodeDomain::Scatter(const KernelCall& call, std::vector<Value> ope
     results.push_back(Owned(Lift(operand)).WithShape(ResultShapes(call)[k]));
     updates.push_back(Lift(operands[n + 1 + k]));
   }
-  HV_RETURN_IF_ERROR(
-      ScatterWith(plan, results, IntegersOf(operands[n]), updates, combiner));
+  HV_RETURN_IF_ERROR(ScatterWith(plan, results, IntegersOf(operands[n]), updates, combiner));
   return PackResults(call, std::move(results));
 }
 
@@ -199,8 +197,7 @@ Result<Value> CodeDomain::Contract(const KernelCall& call, std::vector<Value> op
   }
   trace_.products |= !operands[0].IsNative() && !operands[1].IsNative();
   LiftAll(&operands);
-  const DotGeometry g =
-      GeometryOfDot(call.instruction, *operands[0].shape(), *operands[1].shape());
+  const DotGeometry g = GeometryOfDot(call.instruction, *operands[0].shape(), *operands[1].shape());
   const Value lhs = ArrangeMatrices(operands[0], g.lhs), rhs = ArrangeMatrices(operands[1], g.rhs);
   Value out = NewCodes(call.shape);
   if (out.bytes().empty()) return out;
@@ -241,11 +238,10 @@ Result<Value> CodeDomain::ReduceWindow(const KernelCall& call, std::vector<Value
     operands[k] = Lift(operands[k]);
     inits.push_back(LiftInit(combiner.fn(), operands[n + k]));
   }
-  const std::vector<WindowDim> window = WindowOf(
-      call.instruction.List<WindowDim>(Attr::kWindow), operands[0].shape()->dims.size());
-  HV_ASSIGN(std::vector<Value> results,
-            ReduceWindowWith(window, std::span(operands).first(n), inits, ResultShapes(call),
-                             combiner));
+  const std::vector<WindowDim> window =
+      WindowOf(call.instruction.List<WindowDim>(Attr::kWindow), operands[0].shape()->dims.size());
+  HV_ASSIGN(std::vector<Value> results, ReduceWindowWith(window, std::span(operands).first(n),
+                                                         inits, ResultShapes(call), combiner));
   return PackResults(call, std::move(results));
 }
 

@@ -1,6 +1,6 @@
-// Domains whose elements are codes standing for values: the field F_p x F_p, Z/2^64 and gross weights.
-// Control stays native; a native operand is lifted where it meets a code. One class interprets the
-// kernel kinds, an algebra says what codes are.
+// Domains whose elements are codes standing for values: the field F_p x F_p, Z/2^64 and gross
+// weights. Control stays native; a native operand is lifted where it meets a code. One class
+// interprets the kernel kinds, an algebra says what codes are.
 #pragma once
 
 #include <array>
@@ -15,10 +15,11 @@ namespace hv {
 
 // What a run did that limits what its codes prove.
 struct CodeTrace {
-  bool precision_changed = false;  // convert between float types or reduce-precision was an identity
-  bool products = false;           // codes were multiplied with codes: no longer linear
-  bool functions = false;          // pseudo-random functions of codes
-  bool free_operations = false;    // max, min, and, or, xor of codes
+  bool precision_changed =
+      false;                     // convert between float types or reduce-precision was an identity
+  bool products = false;         // codes were multiplied with codes: no longer linear
+  bool functions = false;        // pseudo-random functions of codes
+  bool free_operations = false;  // max, min, and, or, xor of codes
 };
 
 class CodeDomain : public Domain {
@@ -72,7 +73,8 @@ class CodeDomain : public Domain {
   CodeTrace trace_;
 };
 
-// F_p x F_p, p = 2^61 - 1: + - x and division by constants exact, pseudo-random functions otherwise.
+// F_p x F_p, p = 2^61 - 1: + - x and division by constants exact, pseudo-random functions
+// otherwise.
 std::unique_ptr<CodeDomain> MakeFieldDomain(uint64_t seed);
 // Z/2^64: + - x of integers exact modulo every 2^w.
 std::unique_ptr<CodeDomain> MakeWrapDomain(uint64_t seed);

@@ -55,10 +55,14 @@ bool IsIdentityOf(ScalarFn fn, ElementType type, const std::byte* elements, size
   const uint64_t bits = static_cast<uint64_t>(n.integer) & all;
   const uint64_t sign = uint64_t{1} << (width - 1);
   switch (fn) {
-    case ScalarFn::kMaximum: return bits == (IsSigned(type) ? sign : 0);
-    case ScalarFn::kMinimum: return bits == (IsSigned(type) ? sign - 1 : all);
-    case ScalarFn::kAnd: return bits == all;
-    default: return bits == 0;
+    case ScalarFn::kMaximum:
+      return bits == (IsSigned(type) ? sign : 0);
+    case ScalarFn::kMinimum:
+      return bits == (IsSigned(type) ? sign - 1 : all);
+    case ScalarFn::kAnd:
+      return bits == all;
+    default:
+      return bits == 0;
   }
 }
 
@@ -92,8 +96,8 @@ Value CodeScalar::Number(double number) const {
 
 Value CodeScalar::Ring(ScalarFn fn, const std::vector<Value>& operands) {
   const bool binary = operands.size() == 2;
-  const bool product = fn == ScalarFn::kMultiply && !AllNative({&operands[0], 1}) &&
-                       !AllNative({&operands[1], 1});
+  const bool product =
+      fn == ScalarFn::kMultiply && !AllNative({&operands[0], 1}) && !AllNative({&operands[1], 1});
   domain_.trace_.products |= product;
   const Value x = Lifted(operands[0]);
   const Value y = binary ? Lifted(operands[1]) : Value();
@@ -132,8 +136,8 @@ Value CodeScalar::Select(std::vector<Value> operands) {
 }
 
 Value CodeScalar::Clamp(const std::vector<Value>& operands) {
-  const Value raised = Free(OnType(ScalarFn::kMaximum, call_.shape->type),
-                            {operands[1], operands[0]});
+  const Value raised =
+      Free(OnType(ScalarFn::kMaximum, call_.shape->type), {operands[1], operands[0]});
   return Free(OnType(ScalarFn::kMinimum, call_.shape->type), {operands[2], raised});
 }
 
@@ -208,8 +212,7 @@ FunctionKey CodeScalar::KeyOf(const std::vector<Value>& operands) const {
   return {key.First(), key.Second()};
 }
 
-Value CodeScalar::Function(FunctionKey key, const std::vector<Value>& operands,
-                           bool commutative) {
+Value CodeScalar::Function(FunctionKey key, const std::vector<Value>& operands, bool commutative) {
   domain_.trace_.functions = true;
   std::vector<Value> finished;
   for (const Value& v : operands) finished.push_back(domain_.Finish(Lifted(v)));
@@ -235,12 +238,18 @@ Result<Value> CodeScalar::Evaluate(std::vector<Value> operands) {
   if (IsRingOp(fn)) return Ring(fn, operands);
   if (IsFreeOp(fn)) return Free(fn, operands);
   switch (fn) {
-    case ScalarFn::kSelect: return Select(std::move(operands));
-    case ScalarFn::kClamp: return Clamp(operands);
-    case ScalarFn::kCompare: return Compare(operands);
-    case ScalarFn::kConvert: return Convert(operands[0]);
-    case ScalarFn::kDivide: return Divide(operands);
-    case ScalarFn::kComplex: return Complex(operands);
+    case ScalarFn::kSelect:
+      return Select(std::move(operands));
+    case ScalarFn::kClamp:
+      return Clamp(operands);
+    case ScalarFn::kCompare:
+      return Compare(operands);
+    case ScalarFn::kConvert:
+      return Convert(operands[0]);
+    case ScalarFn::kDivide:
+      return Divide(operands);
+    case ScalarFn::kComplex:
+      return Complex(operands);
     case ScalarFn::kReducePrecision:
       domain_.trace_.precision_changed = true;
       return operands[0].WithShape(call_.shape);
@@ -255,7 +264,8 @@ Result<Value> CodeScalar::Evaluate(std::vector<Value> operands) {
         return domain_.ByPosition(call_, operands);
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return Function(KeyOf(operands), operands, fn == ScalarFn::kMulhi);
 }

@@ -8,7 +8,8 @@
 
 namespace hv {
 
-// The function `fn` is on values of `type`: on preds add and maximum are or, multiply and minimum and.
+// The function `fn` is on values of `type`: on preds add and maximum are or, multiply and minimum
+// and.
 ScalarFn OnType(ScalarFn fn, ElementType type);
 bool IsRingOp(ScalarFn fn);
 bool IsFreeOp(ScalarFn fn);
@@ -37,7 +38,7 @@ class CodeScalar {
   Value OnShape(const Value& value) const;  // scalars spread over the result's dimensions
   Value Lifted(const Value& value) const;
   Value LiftedFor(ScalarFn free_op, const Value& value) const;
-  Value Number(double number) const;        // a code array of the result's dimensions
+  Value Number(double number) const;  // a code array of the result's dimensions
 
   CodeDomain& domain_;
   const KernelCall& call_;

@@ -1,5 +1,5 @@
-// Native reducers: one scalar op where the computation is recognised, a copy where it overwrites, the
-// compiled computation otherwise.
+// Native reducers: one scalar op where the computation is recognised, a copy where it overwrites,
+// the compiled computation otherwise.
 #include "eval/combiner.h"
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace {
 
 class OpCombiner : public Combiner {
  public:
-  OpCombiner(ScalarOp op, ScalarFn fn, ElementType type) : op_(op), width_(BitWidth(type)),
-        in_any_order_(IsInteger(type) || IsPred(type)) {
+  OpCombiner(ScalarOp op, ScalarFn fn, ElementType type)
+      : op_(op), width_(BitWidth(type)), in_any_order_(IsInteger(type) || IsPred(type)) {
     if (!IsNarrowFloat(type)) fold_ = FindFoldKernel(fn, ComputeTypeOf(type));
   }
-  Status Combine(std::span<std::byte* const> accumulators,
-                 std::span<const std::byte* const> values, size_t count) override {
+  Status Combine(std::span<std::byte* const> accumulators, std::span<const std::byte* const> values,
+                 size_t count) override {
     const std::byte* in[2] = {accumulators[0], values[0]};
     op_.Run(in, accumulators[0], count);
     return {};
@@ -47,8 +47,8 @@ class OpCombiner : public Combiner {
 class CopyCombiner : public Combiner {
  public:
   explicit CopyCombiner(int width) : width_(width) {}
-  Status Combine(std::span<std::byte* const> accumulators,
-                 std::span<const std::byte* const> values, size_t count) override {
+  Status Combine(std::span<std::byte* const> accumulators, std::span<const std::byte* const> values,
+                 size_t count) override {
     std::memcpy(accumulators[0], values[0], count * static_cast<size_t>(width_));
     return {};
   }
@@ -61,8 +61,8 @@ class ProgramCombiner : public Combiner {
  public:
   ProgramCombiner(ScalarProgram program, ReducerOrder order)
       : program_(std::move(program)), order_(order) {}
-  Status Combine(std::span<std::byte* const> accumulators,
-                 std::span<const std::byte* const> values, size_t count) override {
+  Status Combine(std::span<std::byte* const> accumulators, std::span<const std::byte* const> values,
+                 size_t count) override {
     arguments_.assign(accumulators.begin(), accumulators.end());
     const auto at =
         order_ == ReducerOrder::kAccumulatorFirst ? arguments_.end() : arguments_.begin();

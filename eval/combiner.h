@@ -17,7 +17,8 @@ class Combiner {
   // accumulators[k][i] = f(accumulators[..][i], values[..][i])[k] for i < count.
   virtual Status Combine(std::span<std::byte* const> accumulators,
                          std::span<const std::byte* const> values, size_t count) = 0;
-  // Folds `count` values into one accumulator, in order, where that is fast; false if it is not done.
+  // Folds `count` values into one accumulator, in order, where that is fast; false if it is not
+  // done.
   virtual bool FoldRun(std::byte* accumulator, const std::byte* values, size_t count) {
     static_cast<void>(accumulator), static_cast<void>(values), static_cast<void>(count);
     return false;

@@ -1,5 +1,5 @@
-// Evaluates on demand, natively, following operands, calls and loops; tuples are followed by element,
-// so data in one element hides no control in another.
+// Evaluates on demand, natively, following operands, calls and loops; tuples are followed by
+// element, so data in one element hides no control in another.
 #include "eval/control.h"
 
 #include <memory>
@@ -56,8 +56,12 @@ class Frame {
  public:
   Frame(const Module& module, ComputationIndex computation, ReplicaId replica,
         PartitionId partition, std::vector<Partial> arguments, int depth)
-      : module_(module), computation_(module.At(computation)), replica_(replica),
-        partition_(partition), arguments_(std::move(arguments)), depth_(depth) {}
+      : module_(module),
+        computation_(module.At(computation)),
+        replica_(replica),
+        partition_(partition),
+        arguments_(std::move(arguments)),
+        depth_(depth) {}
 
   // Iterative over operands (chains may be long), recursive over calls only.
   const Partial& Evaluate(InstructionIndex wanted) {
@@ -169,8 +173,8 @@ class Frame {
       values.push_back(std::move(whole.value));
     }
     const KernelCall call{module_, computation_, instruction, instruction.shape};
-    Result<Value> result = EvaluateInstruction(Native(), call, std::move(values), replica_.value,
-                                               partition_.value);
+    Result<Value> result =
+        EvaluateInstruction(Native(), call, std::move(values), replica_.value, partition_.value);
     return result ? FromValue(std::move(*result)) : Unknown(ToString(instruction.opcode));
   }
 

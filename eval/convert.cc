@@ -57,8 +57,7 @@ Value BitcastConvertValue(const Value& value, const Shape* shape) {
   std::byte* out = result.MutableBytes().data();
   const int to_bytes = HostBytes(to);
   for (int64_t i = 0; i < shape->element_count; ++i) {
-    uint64_t bits =
-        BitsOf(value.bytes().data(), from_bits, HostBytes(from), i * to_bits, to_bits);
+    uint64_t bits = BitsOf(value.bytes().data(), from_bits, HostBytes(from), i * to_bits, to_bits);
     if (IsSigned(to)) {
       bits = static_cast<uint64_t>(static_cast<int64_t>(bits << (64 - to_bits)) >> (64 - to_bits));
     }

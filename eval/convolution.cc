@@ -1,5 +1,5 @@
-// Operands are permuted to [batch, space.., feature] and [space.., in, out]; then each result row over
-// the output features is a sequence of scaled kernel rows.
+// Operands are permuted to [batch, space.., feature] and [space.., in, out]; then each result row
+// over the output features is a sequence of scaled kernel rows.
 #include "eval/convolution.h"
 
 #include <cstring>
@@ -46,7 +46,8 @@ class Convolver {
  public:
   Convolver(const Instruction& convolution, const Shape* shape, const Value& lhs, const Value& rhs,
             const MultiplyAddFn& multiply_add)
-      : dims_(*convolution.Object<ConvDims>(Attr::kDimLabels)), shape_(shape),
+      : dims_(*convolution.Object<ConvDims>(Attr::kDimLabels)),
+        shape_(shape),
         multiply_add_(multiply_add),
         feature_groups_(convolution.Int(Attr::kFeatureGroupCount, 1)),
         batch_groups_(convolution.Int(Attr::kBatchGroupCount, 1)),
@@ -126,9 +127,8 @@ class Convolver {
             lhs_.bytes().data() +
             ((batch * in_positions + in_space) * in_features + feature) * width;
         for (int64_t z = 0; z < per_group; ++z) {
-          const std::byte* row =
-              rhs_.bytes().data() +
-              ((kernel * per_group + z) * out_features + g * group_out) * width;
+          const std::byte* row = rhs_.bytes().data() +
+                                 ((kernel * per_group + z) * out_features + g * group_out) * width;
           multiply_add_(factor + z * width, row, sums, static_cast<size_t>(group_out));
         }
       }

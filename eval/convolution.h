@@ -15,8 +15,8 @@ namespace hv {
 using MultiplyAddFn = std::function<void(const std::byte* factor, const std::byte* row,
                                          std::byte* sums, size_t count)>;
 
-// Operands of one width; `shape` is the result's (its element type may have another width). Sums start
-// from all-zero bytes.
+// Operands of one width; `shape` is the result's (its element type may have another width). Sums
+// start from all-zero bytes.
 Value ConvolveWith(const Instruction& convolution, const Shape* shape, const Value& lhs,
                    const Value& rhs, const MultiplyAddFn& multiply_add);
 

@@ -1,5 +1,5 @@
-// A value domain gives meaning to arithmetic; moving data does not depend on it. One interpreter runs
-// over any domain: native HLO types, 64-bit wrap, the field F_p, exact sums, symbolic terms.
+// A value domain gives meaning to arithmetic; moving data does not depend on it. One interpreter
+// runs over any domain: native HLO types, 64-bit wrap, the field F_p, exact sums, symbolic terms.
 //
 // Control stays concrete: operands that are all native are evaluated in the native domain whatever
 // the domain (constants, iota, device ids and what depends on them alone); a code domain lifts a

@@ -20,8 +20,8 @@ std::vector<int64_t> OtherDims(const Shape& shape, std::span<const int64_t> a,
                                std::span<const int64_t> b) {
   std::vector<int64_t> free;
   for (int64_t d = 0; d < shape.rank(); ++d) {
-    const bool used = std::find(a.begin(), a.end(), d) != a.end() ||
-                      std::find(b.begin(), b.end(), d) != b.end();
+    const bool used =
+        std::find(a.begin(), a.end(), d) != a.end() || std::find(b.begin(), b.end(), d) != b.end();
     if (!used) free.push_back(d);
   }
   return free;
@@ -94,11 +94,9 @@ void MultiplyBatches(const DotGeometry& g, const Value& lhs, const Value& rhs, V
 
 void MultiplyPreds(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* out) {
   for (int64_t i = 0; i < g.batch; ++i) {
-    RowByRow(g, lhs.As<uint8_t>().data() + i * g.m * g.k,
-             rhs.As<uint8_t>().data() + i * g.k * g.n,
-             out->MutableAs<uint8_t>().data() + i * g.m * g.n, [](uint8_t& sum, uint8_t x, uint8_t y) {
-               sum = static_cast<uint8_t>(sum | (x & y));
-             });
+    RowByRow(g, lhs.As<uint8_t>().data() + i * g.m * g.k, rhs.As<uint8_t>().data() + i * g.k * g.n,
+             out->MutableAs<uint8_t>().data() + i * g.m * g.n,
+             [](uint8_t& sum, uint8_t x, uint8_t y) { sum = static_cast<uint8_t>(sum | (x & y)); });
   }
 }
 
@@ -121,19 +119,28 @@ void Multiply(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* o
   const ElementType type = out->shape()->type;
   if (IsNarrowFloat(type)) return MultiplyNarrow(g, lhs, rhs, out);
   switch (ComputeTypeOf(type)) {
-    case ComputeType::kPred: return MultiplyPreds(g, lhs, rhs, out);
+    case ComputeType::kPred:
+      return MultiplyPreds(g, lhs, rhs, out);
     case ComputeType::kS8:
-    case ComputeType::kU8: return MultiplyBatches<uint8_t>(g, lhs, rhs, out);
+    case ComputeType::kU8:
+      return MultiplyBatches<uint8_t>(g, lhs, rhs, out);
     case ComputeType::kS16:
-    case ComputeType::kU16: return MultiplyBatches<uint16_t>(g, lhs, rhs, out);
+    case ComputeType::kU16:
+      return MultiplyBatches<uint16_t>(g, lhs, rhs, out);
     case ComputeType::kS32:
-    case ComputeType::kU32: return MultiplyBatches<uint32_t>(g, lhs, rhs, out);
+    case ComputeType::kU32:
+      return MultiplyBatches<uint32_t>(g, lhs, rhs, out);
     case ComputeType::kS64:
-    case ComputeType::kU64: return MultiplyBatches<uint64_t>(g, lhs, rhs, out);
-    case ComputeType::kF32: return MultiplyBatches<float>(g, lhs, rhs, out);
-    case ComputeType::kF64: return MultiplyBatches<double>(g, lhs, rhs, out);
-    case ComputeType::kC64: return MultiplyBatches<std::complex<float>>(g, lhs, rhs, out);
-    case ComputeType::kC128: return MultiplyBatches<std::complex<double>>(g, lhs, rhs, out);
+    case ComputeType::kU64:
+      return MultiplyBatches<uint64_t>(g, lhs, rhs, out);
+    case ComputeType::kF32:
+      return MultiplyBatches<float>(g, lhs, rhs, out);
+    case ComputeType::kF64:
+      return MultiplyBatches<double>(g, lhs, rhs, out);
+    case ComputeType::kC64:
+      return MultiplyBatches<std::complex<float>>(g, lhs, rhs, out);
+    case ComputeType::kC128:
+      return MultiplyBatches<std::complex<double>>(g, lhs, rhs, out);
   }
 }
 

@@ -18,8 +18,9 @@ DotGeometry GeometryOfDot(const Instruction& dot, const Shape& lhs, const Shape&
 // The operands as batches of matrices; `value` has `piece`'s operand shape. Elements of any width.
 Value ArrangeMatrices(const Value& value, const Piece& piece);
 
-// Operands are of the result's type or converted to it first, sums run in its compute type from zero
-// over ascending k, rounded to the result type once at the end; integers wrap; pred is OR of ANDs.
+// Operands are of the result's type or converted to it first, sums run in its compute type from
+// zero over ascending k, rounded to the result type once at the end; integers wrap; pred is OR of
+// ANDs.
 Result<Value> NativeDot(const KernelCall& call, const Value& lhs, const Value& rhs);
 
 }  // namespace hv

@@ -10,8 +10,8 @@
 
 namespace hv {
 
-// `arguments` are arrays of the dimensions `dims`, one per parameter; the results (leaves of the root)
-// have them too. kUnsupported, naming the op, for what is not elementwise.
+// `arguments` are arrays of the dimensions `dims`, one per parameter; the results (leaves of the
+// root) have them too. kUnsupported, naming the op, for what is not elementwise.
 Result<std::vector<Value>> CallElementwise(Domain& domain, const Module& module,
                                            ComputationIndex computation,
                                            std::span<const int64_t> dims,

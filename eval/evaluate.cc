@@ -48,16 +48,21 @@ Result<Value> Source(Domain& domain, const KernelCall& call, int64_t replica, in
   switch (call.instruction.opcode) {
     case Opcode::kConstant:
       if (call.instruction.literal->elided) {
-        return Unsupported("elided-constant", "the value of constant '" +
-                                                  std::string(call.instruction.name) +
-                                                  "' is elided ({...})");
+        return Unsupported(
+            "elided-constant",
+            "the value of constant '" + std::string(call.instruction.name) + "' is elided ({...})");
       }
       return domain.Constant(*call.instruction.literal);
-    case Opcode::kIota: return Iota(call);
-    case Opcode::kReplicaId: return ScalarU32(call, replica);
-    case Opcode::kPartitionId: return ScalarU32(call, partition);
-    case Opcode::kAfterAll: return Value::Token(call.shape);
-    default: return NotImplemented(call);
+    case Opcode::kIota:
+      return Iota(call);
+    case Opcode::kReplicaId:
+      return ScalarU32(call, replica);
+    case Opcode::kPartitionId:
+      return ScalarU32(call, partition);
+    case Opcode::kAfterAll:
+      return Value::Token(call.shape);
+    default:
+      return NotImplemented(call);
   }
 }
 
@@ -83,8 +88,8 @@ Piece PhysicalOrder(const Shape& shape, bool inverse) {
     const auto d = shape.minor_to_major.empty()
                        ? static_cast<size_t>(shape.rank() - 1 - k)
                        : static_cast<size_t>(shape.minor_to_major[static_cast<size_t>(k)]);
-    piece.digits.push_back({shape.dims[d], inverse ? packed : strides[d],
-                            inverse ? strides[d] : packed});
+    piece.digits.push_back(
+        {shape.dims[d], inverse ? packed : strides[d], inverse ? strides[d] : packed});
     packed *= shape.dims[d];
   }
   Normalize(&piece);
@@ -172,26 +177,36 @@ std::optional<Value> Domain::Concrete(const Value& value) const {
 Result<Value> Domain::Constant(const Literal& literal) { return Value::FromLiteral(literal); }
 
 Result<Value> EvaluateInstruction(Domain& domain, const KernelCall& call,
-                                  std::vector<Value> operands, int64_t replica,
-                                  int64_t partition) {
+                                  std::vector<Value> operands, int64_t replica, int64_t partition) {
   switch (Definition(call.instruction).kernel) {
-    case KernelKind::kSource: return Source(domain, call, replica, partition);
-    case KernelKind::kScalar: return domain.Scalar(call, std::move(operands));
-    case KernelKind::kView: return View(domain, call, std::move(operands));
-    case KernelKind::kAlias: return Alias(domain, call, std::move(operands));
-    case KernelKind::kGather: return domain.Gather(call, std::move(operands));
-    case KernelKind::kScatter: return domain.Scatter(call, std::move(operands));
-    case KernelKind::kReduce: return domain.Reduce(call, std::move(operands));
-    case KernelKind::kWindow: return domain.Window(call, std::move(operands));
-    case KernelKind::kContract: return domain.Contract(call, std::move(operands));
-    case KernelKind::kOpaque: return domain.Opaque(call, std::move(operands));
+    case KernelKind::kSource:
+      return Source(domain, call, replica, partition);
+    case KernelKind::kScalar:
+      return domain.Scalar(call, std::move(operands));
+    case KernelKind::kView:
+      return View(domain, call, std::move(operands));
+    case KernelKind::kAlias:
+      return Alias(domain, call, std::move(operands));
+    case KernelKind::kGather:
+      return domain.Gather(call, std::move(operands));
+    case KernelKind::kScatter:
+      return domain.Scatter(call, std::move(operands));
+    case KernelKind::kReduce:
+      return domain.Reduce(call, std::move(operands));
+    case KernelKind::kWindow:
+      return domain.Window(call, std::move(operands));
+    case KernelKind::kContract:
+      return domain.Contract(call, std::move(operands));
+    case KernelKind::kOpaque:
+      return domain.Opaque(call, std::move(operands));
     case KernelKind::kRegion:
       if (call.instruction.opcode == Opcode::kMap) return domain.Map(call, std::move(operands));
       if (call.instruction.opcode == Opcode::kScan) {
         return EvaluateScan(domain, call, std::move(operands), replica, partition);
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return NotImplemented(call);
 }

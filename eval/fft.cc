@@ -1,5 +1,5 @@
-// fft in complex f64, rounded once: halving while lengths are even, the defining sum for what is left.
-// Source: hlo_ops 3.19.
+// fft in complex f64, rounded once: halving while lengths are even, the defining sum for what is
+// left. Source: hlo_ops 3.19.
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -15,8 +15,7 @@ using Complex = std::complex<double>;
 
 // e^(sign * 2 pi i k / n), k reduced first so that the argument stays small.
 Complex Root(int64_t k, int64_t n, double sign) {
-  const double angle =
-      2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n);
+  const double angle = 2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n);
   return {std::cos(angle), sign * std::sin(angle)};
 }
 
@@ -121,8 +120,8 @@ Result<Value> NativeFft(const KernelCall& call, const Value& operand) {
   }
   ShapeTable& shapes = call.module.context->shapes;
   const bool real = !IsComplex(call.shape->type);
-  Value result = Value::NewNative(
-      shapes.WithType(*call.shape, real ? ElementType::kF64 : ElementType::kC128));
+  Value result =
+      Value::NewNative(shapes.WithType(*call.shape, real ? ElementType::kF64 : ElementType::kC128));
   for (size_t i = 0; i < data.size(); ++i) {
     if (real) {
       result.MutableAs<double>()[i] = data[i].real();

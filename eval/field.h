@@ -1,5 +1,5 @@
-// Arithmetic in the field F_p, p = 2^61 - 1, and pairs of its elements: two independent fingerprints
-// carried as one code.
+// Arithmetic in the field F_p, p = 2^61 - 1, and pairs of its elements: two independent
+// fingerprints carried as one code.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class Fp {
     return Fp(folded >= kPrime ? folded - kPrime : folded);
   }
   static constexpr Fp OfSigned(int64_t number) {
-    const auto magnitude = number < 0 ? ~static_cast<uint64_t>(number) + 1
-                                      : static_cast<uint64_t>(number);
+    const auto magnitude =
+        number < 0 ? ~static_cast<uint64_t>(number) + 1 : static_cast<uint64_t>(number);
     return number < 0 ? -Of(magnitude) : Of(magnitude);
   }
   // 2^exponent, negative exponents included: 2 has order 61.

@@ -1,5 +1,6 @@
-// Codes in F_p x F_p. Numbers are lifted exactly (finite floats are dyadic rationals); free operations
-// are sums of pseudo-random images, marked as open in spare bits until another op reads them.
+// Codes in F_p x F_p. Numbers are lifted exactly (finite floats are dyadic rationals); free
+// operations are sums of pseudo-random images, marked as open in spare bits until another op reads
+// them.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -13,18 +14,24 @@ namespace {
 
 constexpr int kTagShift = 61;
 
-// A pair as stored: which free operation is open (0: none) stands in the top bits of the first word.
+// A pair as stored: which free operation is open (0: none) stands in the top bits of the first
+// word.
 struct Stored {
   uint64_t a, b;
 };
 
 uint64_t TagOf(ScalarFn fn) {
   switch (fn) {
-    case ScalarFn::kMaximum: return 1;
-    case ScalarFn::kMinimum: return 2;
-    case ScalarFn::kAnd: return 3;
-    case ScalarFn::kOr: return 4;
-    default: return 5;  // xor
+    case ScalarFn::kMaximum:
+      return 1;
+    case ScalarFn::kMinimum:
+      return 2;
+    case ScalarFn::kAnd:
+      return 3;
+    case ScalarFn::kOr:
+      return 4;
+    default:
+      return 5;  // xor
   }
 }
 
@@ -48,8 +55,8 @@ class FieldAlgebra : public CodeAlgebra {
     for (size_t i = 0; i < count; ++i) {
       const NativeNumber n = NumberAt(type, native, i);
       if (n.kind == NativeNumber::Kind::kInteger) {
-        const Fp number = n.is_unsigned ? Fp::Of(static_cast<uint64_t>(n.integer))
-                                        : Fp::OfSigned(n.integer);
+        const Fp number =
+            n.is_unsigned ? Fp::Of(static_cast<uint64_t>(n.integer)) : Fp::OfSigned(n.integer);
         Put(codes, i, {number, number});
       } else {
         Put(codes, i, Real(n.real) + imaginary_ * Real(n.imaginary));
@@ -80,7 +87,8 @@ class FieldAlgebra : public CodeAlgebra {
                       std::byte* out, size_t count) const override {
     for (size_t i = 0; i < count; ++i) {
       const NativeNumber n = NumberAt(type, divisor, i);
-      if (n.kind != NativeNumber::Kind::kReal || !std::isfinite(n.real) || n.real == 0) return false;
+      if (n.kind != NativeNumber::Kind::kReal || !std::isfinite(n.real) || n.real == 0)
+        return false;
       const FpPair d = Real(n.real);
       Put(out, i, Closed(x, i) * FpPair{d.a.Inverse(), d.b.Inverse()});
     }

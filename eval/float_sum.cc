@@ -55,8 +55,8 @@ class FloatSum {
       : g_(g), input_(input), sums_(*sums) {}
 
   void Run() {
-    const bool one_stretch = g_.reduced.empty() ||
-                             (g_.reduced.size() == 1 && g_.reduced[0].in_stride == 1);
+    const bool one_stretch =
+        g_.reduced.empty() || (g_.reduced.size() == 1 && g_.reduced[0].in_stride == 1);
     if (one_stretch && g_.terms > 1) return AlongTerms();
     AcrossResults();
   }

@@ -1,6 +1,6 @@
-// Sums of floats as XLA's evaluator computes them: in f64, chunks of 512 terms each from zero, added
-// to a running sum that starts as the initial value, rounded to the type at the end.
-// Source: hlo_ops 3.7.
+// Sums of floats as XLA's evaluator computes them: in f64, chunks of 512 terms each from zero,
+// added to a running sum that starts as the initial value, rounded to the type at the end. Source:
+// hlo_ops 3.7.
 #pragma once
 
 #include "eval/reduce.h"

@@ -16,8 +16,8 @@ bool Contains(std::span<const int64_t> list, int64_t value) {
 
 // The attributes of gather and scatter under one set of names.
 struct Dimensions {
-  std::span<const int64_t> window;         // of the window side
-  std::span<const int64_t> collapsed;      // operand dimensions without a window dimension
+  std::span<const int64_t> window;     // of the window side
+  std::span<const int64_t> collapsed;  // operand dimensions without a window dimension
   std::span<const int64_t> start_map;
   std::span<const int64_t> operand_batch;
   std::span<const int64_t> indices_batch;
@@ -40,8 +40,7 @@ IndexPlan Plan(const Dimensions& d, const Shape& operand, const Shape& indices,
     if (Contains(d.collapsed, dim) || Contains(d.operand_batch, dim)) continue;
     const auto side = static_cast<size_t>(d.window[next_window++]);
     window_sizes[o] = window_side.dims[side];
-    plan.window.digits.push_back(
-        {window_side.dims[side], operand_strides[o], side_strides[side]});
+    plan.window.digits.push_back({window_side.dims[side], operand_strides[o], side_strides[side]});
   }
   Normalize(&plan.window);
   for (const int64_t dim : d.start_map) {

@@ -16,17 +16,17 @@ namespace hv {
 
 // The index algebra that both share. "Window side" is gather's result and scatter's updates.
 struct IndexPlan {
-  Piece window;                           // in: operand, out: window side; bases are 0
-  std::vector<Digit> batch;               // in: indices (component 0), out: window side; row-major
+  Piece window;              // in: operand, out: window side; bases are 0
+  std::vector<Digit> batch;  // in: indices (component 0), out: window side; row-major
   // Where a window starts along one operand dimension: starts run from 0 to `last`, `stride` apart.
   struct Start {
     int64_t last = 0, stride = 0;
   };
-  std::vector<Start> components;          // by component of the index vector
-  int64_t component_stride = 0;           // in the indices
+  std::vector<Start> components;  // by component of the index vector
+  int64_t component_stride = 0;   // in the indices
   struct BatchStart {
-    size_t digit;                         // of `batch`: its position is the start
-    int64_t stride;                       // in the operand
+    size_t digit;    // of `batch`: its position is the start
+    int64_t stride;  // in the operand
   };
   std::vector<BatchStart> batch_starts;
 };

@@ -1,6 +1,6 @@
-// The usual three-level blocking: panels of A and B packed so that a kernel of kRows x (2 vectors) runs
-// over k with its results in registers. Only the order over k matters for the bits, and it is kept:
-// a later block of k continues from the stored partial sums.
+// The usual three-level blocking: panels of A and B packed so that a kernel of kRows x (2 vectors)
+// runs over k with its results in registers. Only the order over k matters for the bits, and it is
+// kept: a later block of k continues from the stored partial sums.
 #include "eval/gemm.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 
 #define HV_INLINE inline __attribute__((always_inline))
 
-constexpr int64_t kDepth = 256;    // k per block: a panel of A stays in the first-level cache
-constexpr int64_t kHeight = 96;    // rows per block of A: stays in the second-level cache
+constexpr int64_t kDepth = 256;     // k per block: a panel of A stays in the first-level cache
+constexpr int64_t kHeight = 96;     // rows per block of A: stays in the second-level cache
 constexpr int64_t kBreadth = 2048;  // columns per block of B
 
 // One tile: kRows rows of packed A times 2 vectors of packed B, added to `tile`.
@@ -108,10 +108,9 @@ HV_INLINE void Blocked(const Product<T>& x) {
         PackA(x, i0, rows, k0, depth, kRows, packed_a.data());
         for (int64_t j = 0; j < columns; j += kColumns) {
           for (int64_t i = 0; i < rows; i += kRows) {
-            Tile<T, kVectorBytes, kRows>(
-                x, i0 + i, j0 + j, std::min<int64_t>(kRows, rows - i),
-                std::min<int64_t>(kColumns, columns - j), k0 == 0, depth,
-                packed_a.data() + i * depth, packed_b.data() + j * depth);
+            Tile<T, kVectorBytes, kRows>(x, i0 + i, j0 + j, std::min<int64_t>(kRows, rows - i),
+                                         std::min<int64_t>(kColumns, columns - j), k0 == 0, depth,
+                                         packed_a.data() + i * depth, packed_b.data() + j * depth);
           }
         }
       }

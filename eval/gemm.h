@@ -1,6 +1,6 @@
-// Matrix products whose bits do not depend on blocking, vector width or machine: every element is the
-// sum over k in ascending order, from zero, each product and each sum rounded (no fused multiply-add),
-// as XLA's evaluator computes it.
+// Matrix products whose bits do not depend on blocking, vector width or machine: every element is
+// the sum over k in ascending order, from zero, each product and each sum rounded (no fused
+// multiply-add), as XLA's evaluator computes it.
 #pragma once
 
 #include <cstdint>

@@ -41,8 +41,7 @@ class KeyedHash {
   static constexpr uint64_t Mix(uint64_t x, uint64_t y) {
     const unsigned __int128 product =
         static_cast<unsigned __int128>(x ^ 0x9E3779B97F4A7C15) * (y | 1);
-    const uint64_t folded =
-        static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+    const uint64_t folded = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
     return folded ^ (folded >> 29) ^ (x << 7 | x >> 57);
   }
 

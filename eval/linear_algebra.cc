@@ -122,11 +122,20 @@ Result<Value> NativeCholesky(const KernelCall& call, const Value& operand) {
   Value result = Value::NewNative(a.shape());
   const bool lower = call.instruction.Bool(Attr::kLower);
   switch (type) {
-    case ElementType::kF32: CholeskyOf<float>(a, lower, &result); break;
-    case ElementType::kF64: CholeskyOf<double>(a, lower, &result); break;
-    case ElementType::kC64: CholeskyOf<std::complex<float>>(a, lower, &result); break;
-    case ElementType::kC128: CholeskyOf<std::complex<double>>(a, lower, &result); break;
-    default: return NotImplemented(call, "element type");
+    case ElementType::kF32:
+      CholeskyOf<float>(a, lower, &result);
+      break;
+    case ElementType::kF64:
+      CholeskyOf<double>(a, lower, &result);
+      break;
+    case ElementType::kC64:
+      CholeskyOf<std::complex<float>>(a, lower, &result);
+      break;
+    case ElementType::kC128:
+      CholeskyOf<std::complex<double>>(a, lower, &result);
+      break;
+    default:
+      return NotImplemented(call, "element type");
   }
   HV_ASSIGN(result, ConvertValue(call.module, result, call.shape->type));
   return result.WithShape(call.shape);
@@ -138,18 +147,26 @@ Result<Value> NativeTriangularSolve(const KernelCall& call, const Value& matrix,
   HV_ASSIGN(Value x, ConvertValue(call.module, b, type));
   x = Owned(std::move(x));
   const std::string_view transpose = call.instruction.Text(Attr::kTransposeA);
-  const SolveOptions options{
-      .left = call.instruction.Bool(Attr::kLeftSide),
-      .lower = call.instruction.Bool(Attr::kLower),
-      .unit = call.instruction.Bool(Attr::kUnitDiagonal),
-      .transposed = transpose == "TRANSPOSE" || transpose == "ADJOINT",
-      .conjugated = transpose == "ADJOINT"};
+  const SolveOptions options{.left = call.instruction.Bool(Attr::kLeftSide),
+                             .lower = call.instruction.Bool(Attr::kLower),
+                             .unit = call.instruction.Bool(Attr::kUnitDiagonal),
+                             .transposed = transpose == "TRANSPOSE" || transpose == "ADJOINT",
+                             .conjugated = transpose == "ADJOINT"};
   switch (type) {
-    case ElementType::kF32: SolveAll<float>(a, options, &x); break;
-    case ElementType::kF64: SolveAll<double>(a, options, &x); break;
-    case ElementType::kC64: SolveAll<std::complex<float>>(a, options, &x); break;
-    case ElementType::kC128: SolveAll<std::complex<double>>(a, options, &x); break;
-    default: return NotImplemented(call, "element type");
+    case ElementType::kF32:
+      SolveAll<float>(a, options, &x);
+      break;
+    case ElementType::kF64:
+      SolveAll<double>(a, options, &x);
+      break;
+    case ElementType::kC64:
+      SolveAll<std::complex<float>>(a, options, &x);
+      break;
+    case ElementType::kC128:
+      SolveAll<std::complex<double>>(a, options, &x);
+      break;
+    default:
+      return NotImplemented(call, "element type");
   }
   HV_ASSIGN(x, ConvertValue(call.module, x, call.shape->type));
   return x.WithShape(call.shape);

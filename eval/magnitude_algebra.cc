@@ -1,6 +1,6 @@
-// Gross weights: how much of every leaf an element can hold, cancellation ignored. Codes are doubles,
-// rounded upwards where they get inexact; infinity is "too much". A function starts a new leaf of
-// weight one.
+// Gross weights: how much of every leaf an element can hold, cancellation ignored. Codes are
+// doubles, rounded upwards where they get inexact; infinity is "too much". A function starts a new
+// leaf of weight one.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -62,7 +62,8 @@ class MagnitudeAlgebra : public CodeAlgebra {
                       std::byte* out, size_t count) const override {
     for (size_t i = 0; i < count; ++i) {
       const NativeNumber n = NumberAt(type, divisor, i);
-      if (n.kind != NativeNumber::Kind::kReal || !std::isfinite(n.real) || n.real == 0) return false;
+      if (n.kind != NativeNumber::Kind::kReal || !std::isfinite(n.real) || n.real == 0)
+        return false;
       Put(out, i, Upwards(At(x, i) / std::fabs(n.real)));
     }
     return true;
@@ -100,8 +101,6 @@ class MagnitudeAlgebra : public CodeAlgebra {
 
 }  // namespace
 
-std::unique_ptr<CodeAlgebra> MakeMagnitudeAlgebra() {
-  return std::make_unique<MagnitudeAlgebra>();
-}
+std::unique_ptr<CodeAlgebra> MakeMagnitudeAlgebra() { return std::make_unique<MagnitudeAlgebra>(); }
 
 }  // namespace hv

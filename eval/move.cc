@@ -83,8 +83,8 @@ void CopyTyped(const Piece& piece, const std::byte* in_bytes, std::byte* out_byt
     // For a permuted copy, pair the digit that writes runs with the one that reads runs.
     auto partner = std::prev(rest.end());
     if (inner.in_stride != 1 && inner.in_stride != 0) {
-      const auto reads_runs = std::find_if(rest.begin(), rest.end(),
-                                           [](const Digit& d) { return d.in_stride == 1; });
+      const auto reads_runs =
+          std::find_if(rest.begin(), rest.end(), [](const Digit& d) { return d.in_stride == 1; });
       if (reads_runs != rest.end()) partner = reads_runs;
     }
     outer = *partner;
@@ -109,11 +109,16 @@ bool StartsWithReusable(const Shape* shape, const Pieces& pieces,
 
 void CopyPiece(const Piece& piece, const std::byte* in, std::byte* out, int width) {
   switch (width) {
-    case 1: return CopyTyped<uint8_t>(piece, in, out);
-    case 2: return CopyTyped<uint16_t>(piece, in, out);
-    case 4: return CopyTyped<uint32_t>(piece, in, out);
-    case 8: return CopyTyped<uint64_t>(piece, in, out);
-    default: break;
+    case 1:
+      return CopyTyped<uint8_t>(piece, in, out);
+    case 2:
+      return CopyTyped<uint16_t>(piece, in, out);
+    case 4:
+      return CopyTyped<uint32_t>(piece, in, out);
+    case 8:
+      return CopyTyped<uint64_t>(piece, in, out);
+    default:
+      break;
   }
   HV_CHECK(width == 16, "no element has this width");
   CopyTyped<Bytes16>(piece, in, out);

@@ -1,6 +1,6 @@
-// bf16 and f16 by integer arithmetic that vectorises; the formats up to 8 bits by tables: 256 values to
-// widen, and to narrow 65536 patterns indexed by the upper half of the f32 with a sticky last bit,
-// which holds all a rounding to at most 5 significant bits can see.
+// bf16 and f16 by integer arithmetic that vectorises; the formats up to 8 bits by tables: 256
+// values to widen, and to narrow 65536 patterns indexed by the upper half of the f32 with a sticky
+// last bit, which holds all a rounding to at most 5 significant bits can see.
 #include "eval/narrow_floats.h"
 
 #include <array>

@@ -1,4 +1,5 @@
-// The native domain: HLO's own types. Every kernel kind goes to its file; movement is element-blind.
+// The native domain: HLO's own types. Every kernel kind goes to its file; movement is
+// element-blind.
 #include <memory>
 #include <utility>
 
@@ -27,8 +28,8 @@ class NativeDomain : public Domain {
     return NativeContract(call, std::move(operands));
   }
   Result<Value> Gather(const KernelCall& call, std::vector<Value> operands) override {
-    const IndexPlan plan = PlanGather(call.instruction, *operands[0].shape(),
-                                      *operands[1].shape(), *call.shape);
+    const IndexPlan plan =
+        PlanGather(call.instruction, *operands[0].shape(), *operands[1].shape(), *call.shape);
     return GatherWith(plan, operands[0], IntegersOf(operands[1]), call.shape);
   }
   Result<Value> Scatter(const KernelCall& call, std::vector<Value> operands) override {

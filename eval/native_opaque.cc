@@ -1,11 +1,11 @@
 // Ops with an evaluator of their own: one function each, chosen here. Source: hlo_ops 3.10 to 3.22.
+#include "eval/native_opaque.h"
+
 #include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "eval/native_opaque.h"
 
 namespace hv {
 namespace {
@@ -30,12 +30,23 @@ Result<Value> KeepSizes(const KernelCall& call, std::span<const Value> sizes,
 }
 
 // Custom calls that only annotate, by target. Source: hlo_ops 3.22.
-constexpr std::array<std::string_view, 17> kIdentityTargets = {
-    "Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier", "ShardBarrierFrom",
-    "ShardBarrierTo", "SPMDFullToShardShape", "SPMDShardToFullShape",
-    "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape", "MoveToHost", "MoveToDevice",
-    "PinToDevice", "annotate_device_placement", "Pin", "Unpin", "LayoutConstraint",
-    "AssumeGatherIndicesInBound"};
+constexpr std::array<std::string_view, 17> kIdentityTargets = {"Sharding",
+                                                               "xla.sdy.FuncResultSharding",
+                                                               "xla.sdy.PropagationBarrier",
+                                                               "ShardBarrierFrom",
+                                                               "ShardBarrierTo",
+                                                               "SPMDFullToShardShape",
+                                                               "SPMDShardToFullShape",
+                                                               "xla.sdy.GlobalToLocalShape",
+                                                               "xla.sdy.LocalToGlobalShape",
+                                                               "MoveToHost",
+                                                               "MoveToDevice",
+                                                               "PinToDevice",
+                                                               "annotate_device_placement",
+                                                               "Pin",
+                                                               "Unpin",
+                                                               "LayoutConstraint",
+                                                               "AssumeGatherIndicesInBound"};
 
 Result<Value> CustomCall(const KernelCall& call, std::vector<Value> operands) {
   const std::string_view target = call.instruction.Text(Attr::kCustomCallTarget);
@@ -46,8 +57,8 @@ Result<Value> CustomCall(const KernelCall& call, std::vector<Value> operands) {
     return NotImplemented(call, "target \"" + std::string(target) + "\"");
   }
   if (!SameShape(*operands[0].shape(), *call.shape)) {
-    return NotImplemented(call, "target \"" + std::string(target) +
-                                    "\" of a module that is not partitioned yet");
+    return NotImplemented(
+        call, "target \"" + std::string(target) + "\" of a module that is not partitioned yet");
   }
   return operands[0].IsDense() ? operands[0].WithShape(call.shape) : operands[0];
 }

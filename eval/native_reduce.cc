@@ -16,7 +16,8 @@
 namespace hv {
 namespace {
 
-constexpr int64_t kBlock = 4096;  // elements folded at a time: accumulator and operand stay in cache
+constexpr int64_t kBlock =
+    4096;  // elements folded at a time: accumulator and operand stay in cache
 
 bool IsFloatSum(const Module& module, ComputationIndex computation, ElementType type) {
   if (!IsFloat(type)) return false;
@@ -70,8 +71,8 @@ Result<Value> NativeReduce(const KernelCall& call, std::vector<Value> operands) 
   std::vector<const Shape*> shapes;
   for (size_t k = 0; k < 2 * n; ++k) {
     HV_ASSIGN(operands[k], ConvertValue(call.module, operands[k], types[k % n]));
-    if (k < n) shapes.push_back(call.module.context->shapes.WithType(*ResultShapes(call)[k],
-                                                                     types[k]));
+    if (k < n)
+      shapes.push_back(call.module.context->shapes.WithType(*ResultShapes(call)[k], types[k]));
   }
   const ReduceGeometry geometry =
       GeometryOfReduce(*operands[0].shape(), call.instruction.Ints(Attr::kDimensions));

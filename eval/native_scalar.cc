@@ -18,7 +18,8 @@ Status UnifyFloats(const KernelCall& call, ScalarFn fn, std::vector<Value>* oper
   ElementType type = call.shape->type;
   if (!IsFloat(type)) {  // compare, complex: the widest operand decides
     for (const Value& v : *operands) {
-      if (IsFloat(v.shape()->type) && (!IsFloat(type) || BitWidth(v.shape()->type) > BitWidth(type)))
+      if (IsFloat(v.shape()->type) &&
+          (!IsFloat(type) || BitWidth(v.shape()->type) > BitWidth(type)))
         type = v.shape()->type;
     }
   }
@@ -67,8 +68,8 @@ Result<Value> NativeScalar(const KernelCall& call, std::vector<Value> operands) 
 }
 
 Result<Value> NativeMap(const KernelCall& call, std::vector<Value> operands) {
-  HV_ASSIGN(ScalarProgram program, ScalarProgram::Compile(
-                                       call.module, call.instruction.Computation(Attr::kToApply)));
+  HV_ASSIGN(ScalarProgram program,
+            ScalarProgram::Compile(call.module, call.instruction.Computation(Attr::kToApply)));
   std::vector<const std::byte*> in;
   for (size_t k = 0; k < operands.size(); ++k) {
     if (operands[k].shape()->type != program.parameter_types()[k]) {

@@ -27,12 +27,12 @@ Result<Value> ReduceWindow(const KernelCall& call, std::vector<Value> operands) 
       shapes.push_back(call.module.context->shapes.WithType(*ResultShapes(call)[k], types[k]));
     }
   }
-  const std::vector<WindowDim> window = WindowOf(
-      call.instruction.List<WindowDim>(Attr::kWindow), operands[0].shape()->dims.size());
+  const std::vector<WindowDim> window =
+      WindowOf(call.instruction.List<WindowDim>(Attr::kWindow), operands[0].shape()->dims.size());
   HV_ASSIGN(const auto combiner, MakeNativeCombiner(call.module, reducer, types));
   HV_ASSIGN(std::vector<Value> results,
-            ReduceWindowWith(window, std::span(operands).first(n),
-                             std::span(operands).subspan(n), shapes, *combiner));
+            ReduceWindowWith(window, std::span(operands).first(n), std::span(operands).subspan(n),
+                             shapes, *combiner));
   for (size_t k = 0; k < n; ++k) {
     HV_ASSIGN(results[k], ConvertValue(call.module, results[k], ResultShapes(call)[k]->type));
     results[k] = results[k].WithShape(ResultShapes(call)[k]);
@@ -106,13 +106,19 @@ ElementType SumType(ElementType type) {
 
 MultiplyAddFn MultiplyAddOf(ElementType sum_type) {
   switch (sum_type) {
-    case ElementType::kF32: return MultiplyAdd<float>;
-    case ElementType::kF64: return MultiplyAdd<double>;
-    case ElementType::kC64: return MultiplyAdd<std::complex<float>>;
-    case ElementType::kC128: return MultiplyAdd<std::complex<double>>;
+    case ElementType::kF32:
+      return MultiplyAdd<float>;
+    case ElementType::kF64:
+      return MultiplyAdd<double>;
+    case ElementType::kC64:
+      return MultiplyAdd<std::complex<float>>;
+    case ElementType::kC128:
+      return MultiplyAdd<std::complex<double>>;
     case ElementType::kS64:
-    case ElementType::kU64: return MultiplyAdd<uint64_t>;
-    default: return nullptr;
+    case ElementType::kU64:
+      return MultiplyAdd<uint64_t>;
+    default:
+      return nullptr;
   }
 }
 
@@ -153,10 +159,14 @@ Result<Value> Convolution(const KernelCall& call, const std::vector<Value>& oper
 
 Result<Value> NativeWindow(const KernelCall& call, std::vector<Value> operands) {
   switch (call.instruction.opcode) {
-    case Opcode::kReduceWindow: return ReduceWindow(call, std::move(operands));
-    case Opcode::kSelectAndScatter: return SelectAndScatter(call, operands);
-    case Opcode::kConvolution: return Convolution(call, operands);
-    default: return NotImplemented(call);
+    case Opcode::kReduceWindow:
+      return ReduceWindow(call, std::move(operands));
+    case Opcode::kSelectAndScatter:
+      return SelectAndScatter(call, operands);
+    case Opcode::kConvolution:
+      return Convolution(call, operands);
+    default:
+      return NotImplemented(call);
   }
 }
 

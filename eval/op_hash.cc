@@ -27,8 +27,8 @@ void AddLiteral(const Literal& literal, KeyedHash* hash) {
 
 void AddWindow(std::span<const WindowDim> window, KeyedHash* hash) {
   for (const WindowDim& w : window) {
-    for (const int64_t field : {w.size, w.stride, w.low, w.high, w.base_dilation,
-                                w.window_dilation, static_cast<int64_t>(w.reversed)}) {
+    for (const int64_t field : {w.size, w.stride, w.low, w.high, w.base_dilation, w.window_dilation,
+                                static_cast<int64_t>(w.reversed)}) {
       hash->Add(static_cast<uint64_t>(field));
     }
   }

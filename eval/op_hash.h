@@ -1,5 +1,5 @@
-// One number for what an instruction does: opcode, own attributes and the computations it applies, by
-// structure. Names, layouts and metadata do not count.
+// One number for what an instruction does: opcode, own attributes and the computations it applies,
+// by structure. Names, layouts and metadata do not count.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,8 @@ int64_t IndexIn(std::span<const int64_t> list, int64_t value) {
 class Boundaries {
  public:
   explicit Boundaries(const Value& sizes)
-      : groups_(sizes.shape()->dims.back()), ends_(IntegersOf(sizes)),
+      : groups_(sizes.shape()->dims.back()),
+        ends_(IntegersOf(sizes)),
         shared_(sizes.shape()->rank() == 1) {
     for (size_t i = 0; i < ends_.size(); ++i) {
       if (static_cast<int64_t>(i) % groups_ != 0) ends_[i] += ends_[i - 1];
@@ -88,7 +89,10 @@ Value Masked(const Value& value, Keep keep) {
 class RaggedDot {
  public:
   RaggedDot(const KernelCall& call, const std::vector<Value>& operands)
-      : call_(call), lhs_(operands[0]), rhs_(operands[1]), bounds_(operands[2]),
+      : call_(call),
+        lhs_(operands[0]),
+        rhs_(operands[1]),
+        bounds_(operands[2]),
         plain_(PlainDot(call)),
         ragged_(call.instruction.Ints(Attr::kLhsRaggedDims)[0]) {}
 

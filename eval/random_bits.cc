@@ -70,8 +70,8 @@ Generated ThreeFryWide(uint64_t key, uint64_t counter, size_t elements) {
   return g;
 }
 
-// Both words of a cipher land next to each other along the split dimension: the first even-sized one,
-// else the largest.
+// Both words of a cipher land next to each other along the split dimension: the first even-sized
+// one, else the largest.
 Generated ThreeFryNarrow(uint64_t key, uint64_t counter, std::span<const int64_t> dims,
                          size_t elements) {
   Generated g;

@@ -1,5 +1,5 @@
-// Reduces blocks of results side by side, one term of each at a time, so that a reducer runs on spans;
-// where the terms of a result are contiguous it may fold along them instead.
+// Reduces blocks of results side by side, one term of each at a time, so that a reducer runs on
+// spans; where the terms of a result are contiguous it may fold along them instead.
 #include "eval/reduce.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace hv {
 namespace {
 
-constexpr int64_t kGatheredBlock = 128;    // results whose terms lie apart: as many lines as L1 holds
+constexpr int64_t kGatheredBlock = 128;  // results whose terms lie apart: as many lines as L1 holds
 constexpr int64_t kContiguousBlock = 4096;
 
 template <class T>
@@ -29,11 +29,16 @@ struct Bytes16 {
 void GatherElements(const std::byte* in, int width, std::span<const int64_t> offsets, int64_t shift,
                     std::byte* out) {
   switch (width) {
-    case 1: return GatherTyped<uint8_t>(in, offsets, shift, out);
-    case 2: return GatherTyped<uint16_t>(in, offsets, shift, out);
-    case 4: return GatherTyped<uint32_t>(in, offsets, shift, out);
-    case 8: return GatherTyped<uint64_t>(in, offsets, shift, out);
-    default: return GatherTyped<Bytes16>(in, offsets, shift, out);
+    case 1:
+      return GatherTyped<uint8_t>(in, offsets, shift, out);
+    case 2:
+      return GatherTyped<uint16_t>(in, offsets, shift, out);
+    case 4:
+      return GatherTyped<uint32_t>(in, offsets, shift, out);
+    case 8:
+      return GatherTyped<uint64_t>(in, offsets, shift, out);
+    default:
+      return GatherTyped<Bytes16>(in, offsets, shift, out);
   }
 }
 
@@ -52,8 +57,8 @@ class Reduction {
   }
 
   Status Run() {
-    const bool along = inputs_.size() == 1 && TermRun() >= 64 &&
-                       (combiner_.PrefersRuns() || g_.results < 8);
+    const bool along =
+        inputs_.size() == 1 && TermRun() >= 64 && (combiner_.PrefersRuns() || g_.results < 8);
     if (along && AlongTerms()) return {};
     return AcrossResults();
   }
@@ -164,10 +169,10 @@ ReduceGeometry GeometryOfReduce(const Shape& operand, std::span<const int64_t> d
     const auto d = static_cast<size_t>(i);
     if (!is_reduced(i)) g.kept.push_back({operand.dims[d], strides[d], 0});
     // Major to minor: the layout backwards.
-    const auto by_layout = operand.minor_to_major.empty()
-                               ? d
-                               : static_cast<size_t>(
-                                     operand.minor_to_major[static_cast<size_t>(rank - 1 - i)]);
+    const auto by_layout =
+        operand.minor_to_major.empty()
+            ? d
+            : static_cast<size_t>(operand.minor_to_major[static_cast<size_t>(rank - 1 - i)]);
     if (is_reduced(static_cast<int64_t>(by_layout))) {
       g.reduced.push_back({operand.dims[by_layout], strides[by_layout], 0});
     }
@@ -179,8 +184,8 @@ ReduceGeometry GeometryOfReduce(const Shape& operand, std::span<const int64_t> d
   return g;
 }
 
-Result<std::vector<Value>> ReduceWith(const ReduceGeometry& geometry,
-                                      std::span<const Value> inputs, std::span<const Value> inits,
+Result<std::vector<Value>> ReduceWith(const ReduceGeometry& geometry, std::span<const Value> inputs,
+                                      std::span<const Value> inits,
                                       std::span<const Shape* const> shapes, Combiner& combiner) {
   std::vector<Value> results;
   for (size_t k = 0; k < inputs.size(); ++k) {

@@ -16,16 +16,16 @@ struct ReduceGeometry {
   std::vector<Digit> kept;     // row-major over the result; in_stride in the operand
   std::vector<Digit> reduced;  // in order of accumulation, last fastest; in_stride in the operand
   int64_t results = 1;
-  int64_t terms = 1;           // per result
+  int64_t terms = 1;  // per result
 };
 
 // Reduced dimensions are walked in the operand's layout order, minor-most fastest.
 ReduceGeometry GeometryOfReduce(const Shape& operand, std::span<const int64_t> dimensions);
 
-// Folds every result from its initial value over its terms in order. Inputs are equally shaped, inits
-// scalars; all are dense, and each input, its init and result have one encoding and width.
-Result<std::vector<Value>> ReduceWith(const ReduceGeometry& geometry,
-                                      std::span<const Value> inputs, std::span<const Value> inits,
+// Folds every result from its initial value over its terms in order. Inputs are equally shaped,
+// inits scalars; all are dense, and each input, its init and result have one encoding and width.
+Result<std::vector<Value>> ReduceWith(const ReduceGeometry& geometry, std::span<const Value> inputs,
+                                      std::span<const Value> inits,
                                       std::span<const Shape* const> shapes, Combiner& combiner);
 
 }  // namespace hv

@@ -21,8 +21,8 @@ tl::unexpected<Error> NotDefined(const Instruction& instruction,
   return Unsupported("unsupported-op", std::move(message));
 }
 
-// Elements that keep their bits: a copy between types of one storage width, cut to `width` bits where
-// types are narrower than their byte.
+// Elements that keep their bits: a copy between types of one storage width, cut to `width` bits
+// where types are narrower than their byte.
 SpanKernel BitCopy(ElementType to) {
   constexpr ComputeType kUnsigned[] = {ComputeType::kU8, ComputeType::kU16, ComputeType::kU32,
                                        ComputeType::kU64};
@@ -30,10 +30,14 @@ SpanKernel BitCopy(ElementType to) {
     case 1:
       return FindConvertKernel(ComputeType::kU8,
                                IsSigned(to) ? ComputeType::kS8 : ComputeType::kU8);
-    case 2: return FindConvertKernel(kUnsigned[1], kUnsigned[1]);
-    case 4: return FindConvertKernel(kUnsigned[2], kUnsigned[2]);
-    case 8: return FindConvertKernel(kUnsigned[3], kUnsigned[3]);
-    default: return FindConvertKernel(ComputeType::kC128, ComputeType::kC128);
+    case 2:
+      return FindConvertKernel(kUnsigned[1], kUnsigned[1]);
+    case 4:
+      return FindConvertKernel(kUnsigned[2], kUnsigned[2]);
+    case 8:
+      return FindConvertKernel(kUnsigned[3], kUnsigned[3]);
+    default:
+      return FindConvertKernel(ComputeType::kC128, ComputeType::kC128);
   }
 }
 
@@ -45,14 +49,15 @@ std::optional<ScalarOp> ScalarOp::Convert(ElementType from, ElementType to) {
   op.result_type_ = to;
   op.before_[0] = WideningOf(from);
   const bool f64_to_narrow = from == ElementType::kF64 && IsNarrowFloat(to);
-  op.after_ = f64_to_narrow ? Stage::kNarrowDoubles
-              : IsNarrowFloat(to) ? Stage::kNarrow : Stage::kAsIs;
+  op.after_ = f64_to_narrow       ? Stage::kNarrowDoubles
+              : IsNarrowFloat(to) ? Stage::kNarrow
+                                  : Stage::kAsIs;
   if (from == to) {
     op.before_[0] = op.after_ = Stage::kAsIs;
     op.kernel_ = BitCopy(to);
   } else {
-    op.kernel_ = FindConvertKernel(
-        ComputeTypeOf(from), f64_to_narrow ? ComputeType::kF64 : ComputeTypeOf(to));
+    op.kernel_ = FindConvertKernel(ComputeTypeOf(from),
+                                   f64_to_narrow ? ComputeType::kF64 : ComputeTypeOf(to));
   }
   op.arguments_.width = BitWidth(to);
   op.staged_ = op.before_[0] != Stage::kAsIs || op.after_ != Stage::kAsIs;
@@ -126,8 +131,7 @@ Result<ScalarOp> ScalarOp::Make(const Instruction& instruction, ElementType resu
         op.before_[0] = op.before_[1] = Stage::kTotalOrder;
         type = operands[0] == ElementType::kF64 ? ComputeType::kS64 : ComputeType::kS32;
       }
-      op.kernel_ =
-          FindCompareKernel(DirectionOf(instruction.Text(Attr::kCompareDirection)), type);
+      op.kernel_ = FindCompareKernel(DirectionOf(instruction.Text(Attr::kCompareDirection)), type);
       break;
     }
     default:
@@ -143,8 +147,7 @@ Result<ScalarOp> ScalarOp::Make(const Instruction& instruction, ElementType resu
   return op;
 }
 
-void ScalarOp::RunBlock(std::span<const std::byte* const> in, std::byte* out,
-                        size_t count) const {
+void ScalarOp::RunBlock(std::span<const std::byte* const> in, std::byte* out, size_t count) const {
   alignas(64) std::byte operands[3][kBlock * sizeof(int64_t)];
   alignas(64) std::byte result[kBlock * sizeof(double)];
   SpanArgs a = arguments_;

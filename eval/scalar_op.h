@@ -14,8 +14,8 @@ namespace hv {
 
 class ScalarOp {
  public:
-  // The function of `instruction` (kernel kind kScalar, with its attributes) for operands of the given
-  // types. Operands of one role have equal types; kUnsupported names the op otherwise.
+  // The function of `instruction` (kernel kind kScalar, with its attributes) for operands of the
+  // given types. Operands of one role have equal types; kUnsupported names the op otherwise.
   static Result<ScalarOp> Make(const Instruction& instruction, ElementType result,
                                std::span<const ElementType> operands);
   // fn(type, type, ..) -> type, as reducers apply it; nothing if HLO does not define it.

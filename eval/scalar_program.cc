@@ -85,12 +85,11 @@ class ScalarProgram::Compiler {
       for (const Registers& o : operands) all.insert(all.end(), o.begin(), o.end());
       if (instruction.opcode == Opcode::kTuple || operands.size() == 1) return all;
     }
-    return Unsupported("unsupported-op", std::string(ToString(instruction.opcode)) +
-                                             " inside a scalar computation");
+    return Unsupported("unsupported-op",
+                       std::string(ToString(instruction.opcode)) + " inside a scalar computation");
   }
 
-  Result<Registers> Scalar(const Instruction& instruction,
-                           const std::vector<Registers>& operands) {
+  Result<Registers> Scalar(const Instruction& instruction, const std::vector<Registers>& operands) {
     if (!instruction.shape->IsScalar() || operands.size() > 3) {
       return Unsupported("unsupported-op", std::string(ToString(instruction.opcode)) +
                                                " of arrays inside a scalar computation");
@@ -102,8 +101,8 @@ class ScalarProgram::Compiler {
       step.operands[i] = operands[i][0];
       types[i] = program_->register_types_[static_cast<size_t>(step.operands[i])];
     }
-    HV_ASSIGN(step.op, ScalarOp::Make(instruction, instruction.shape->type,
-                                      {types, operands.size()}));
+    HV_ASSIGN(step.op,
+              ScalarOp::Make(instruction, instruction.shape->type, {types, operands.size()}));
     step.result = NewRegister(instruction.shape->type);
     Storage(step.result);
     program_->steps_.push_back(step);

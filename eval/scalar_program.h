@@ -1,5 +1,5 @@
-// A computation over scalars (reducer, comparator, map body) compiled to scalar ops over blocks: each
-// instruction runs on many elements at a time, calls inlined.
+// A computation over scalars (reducer, comparator, map body) compiled to scalar ops over blocks:
+// each instruction runs on many elements at a time, calls inlined.
 #pragma once
 
 #include <cstddef>

@@ -17,8 +17,8 @@ Piece StepPiece(std::span<const int64_t> dims, size_t d, int64_t t, bool writes)
   int64_t packed = 1;
   for (size_t k = dims.size(); k-- > 0;) {
     if (k == d) continue;
-    const Digit digit = writes ? Digit{dims[k], packed, strides[k]}
-                               : Digit{dims[k], strides[k], packed};
+    const Digit digit =
+        writes ? Digit{dims[k], packed, strides[k]} : Digit{dims[k], strides[k], packed};
     piece.digits.insert(piece.digits.begin(), digit);
     packed *= dims[k];
   }
@@ -56,9 +56,8 @@ Result<Value> EvaluateScan(Domain& domain, const KernelCall& call, std::vector<V
     std::vector<Value> arguments;
     for (size_t i = 0; i < inputs; ++i) {
       const Shape* slice = step.At(step.parameters[i]).shape;
-      HV_ASSIGN(Value value,
-                domain.Move(slice, {StepPiece(operands[i].shape()->dims, d, t, false)},
-                            {operands[i]}));
+      HV_ASSIGN(Value value, domain.Move(slice, {StepPiece(operands[i].shape()->dims, d, t, false)},
+                                         {operands[i]}));
       arguments.push_back(std::move(value));
     }
     arguments.insert(arguments.end(), state.begin(), state.end());

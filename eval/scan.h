@@ -1,4 +1,5 @@
-// scan: a computation along one dimension that hands carries on, in any domain. Source: hlo_ops 3.10.
+// scan: a computation along one dimension that hands carries on, in any domain. Source:
+// hlo_ops 3.10.
 #pragma once
 
 #include <vector>

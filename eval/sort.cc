@@ -36,8 +36,8 @@ class StableSort {
  private:
   void Insert(std::span<int64_t> row) {
     for (auto i = row.begin(); i != row.end(); ++i) {
-      const auto at = std::upper_bound(row.begin(), i, *i,
-                                       [&](int64_t a, int64_t b) { return less_(a, b); });
+      const auto at =
+          std::upper_bound(row.begin(), i, *i, [&](int64_t a, int64_t b) { return less_(a, b); });
       std::rotate(at, i, i + 1);
     }
   }
@@ -133,8 +133,8 @@ Result<Value> NativeSort(const KernelCall& call, const std::vector<Value>& opera
   if (direct && direct->total_order) {
     integer_keys = TotalKeys(operands[direct->operand]);
   } else if (direct) {
-    HV_ASSIGN(const Value wide, ConvertValue(call.module, operands[direct->operand],
-                                             ElementType::kF64));
+    HV_ASSIGN(const Value wide,
+              ConvertValue(call.module, operands[direct->operand], ElementType::kF64));
     float_keys.assign(wide.As<double>().begin(), wide.As<double>().end());
   } else {
     HV_ASSIGN(program, ScalarProgram::Compile(call.module, comparator));

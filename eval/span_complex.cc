@@ -1,5 +1,5 @@
-// Span kernels of c64 and c128, by std::complex (C99 recovery of infinities in products and quotients)
-// and the formulas of XLA's evaluator where the library has none. Source: hlo_ops 2.6.
+// Span kernels of c64 and c128, by std::complex (C99 recovery of infinities in products and
+// quotients) and the formulas of XLA's evaluator where the library has none. Source: hlo_ops 2.6.
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -12,19 +12,66 @@ namespace {
 template <class T>
 using C = std::complex<T>;
 
-struct Add { template <class T> static C<T> Apply(C<T> x, C<T> y) { return x + y; } };
-struct Subtract { template <class T> static C<T> Apply(C<T> x, C<T> y) { return x - y; } };
-struct Multiply { template <class T> static C<T> Apply(C<T> x, C<T> y) { return x * y; } };
-struct Divide { template <class T> static C<T> Apply(C<T> x, C<T> y) { return x / y; } };
-struct Negate { template <class T> static C<T> Apply(C<T> x) { return -x; } };
-struct Abs { template <class T> static T Apply(C<T> x) { return std::abs(x); } };
-struct Real { template <class T> static T Apply(C<T> x) { return x.real(); } };
-struct Imag { template <class T> static T Apply(C<T> x) { return x.imag(); } };
+struct Add {
+  template <class T>
+  static C<T> Apply(C<T> x, C<T> y) {
+    return x + y;
+  }
+};
+struct Subtract {
+  template <class T>
+  static C<T> Apply(C<T> x, C<T> y) {
+    return x - y;
+  }
+};
+struct Multiply {
+  template <class T>
+  static C<T> Apply(C<T> x, C<T> y) {
+    return x * y;
+  }
+};
+struct Divide {
+  template <class T>
+  static C<T> Apply(C<T> x, C<T> y) {
+    return x / y;
+  }
+};
+struct Negate {
+  template <class T>
+  static C<T> Apply(C<T> x) {
+    return -x;
+  }
+};
+struct Abs {
+  template <class T>
+  static T Apply(C<T> x) {
+    return std::abs(x);
+  }
+};
+struct Real {
+  template <class T>
+  static T Apply(C<T> x) {
+    return x.real();
+  }
+};
+struct Imag {
+  template <class T>
+  static T Apply(C<T> x) {
+    return x.imag();
+  }
+};
 struct Logistic {
   template <class T>
-  static C<T> Apply(C<T> x) { return C<T>(1) / (C<T>(1) + std::exp(-x)); }
+  static C<T> Apply(C<T> x) {
+    return C<T>(1) / (C<T>(1) + std::exp(-x));
+  }
 };
-struct Rsqrt { template <class T> static C<T> Apply(C<T> x) { return C<T>(1) / std::sqrt(x); } };
+struct Rsqrt {
+  template <class T>
+  static C<T> Apply(C<T> x) {
+    return C<T>(1) / std::sqrt(x);
+  }
+};
 struct Sign {
   template <class T>
   static C<T> Apply(C<T> x) {
@@ -69,11 +116,18 @@ struct Power {
 };
 struct IsFinite {
   template <class T>
-  static uint8_t Apply(C<T> x) { return std::isfinite(x.real()) && std::isfinite(x.imag()); }
+  static uint8_t Apply(C<T> x) {
+    return std::isfinite(x.real()) && std::isfinite(x.imag());
+  }
 };
 
 #define HV_LIBRARY_FUNCTION(Name, function) \
-  struct Name { template <class T> static C<T> Apply(C<T> x) { return std::function(x); } };
+  struct Name {                             \
+    template <class T>                      \
+    static C<T> Apply(C<T> x) {             \
+      return std::function(x);              \
+    }                                       \
+  };
 HV_LIBRARY_FUNCTION(Acos, acos)
 HV_LIBRARY_FUNCTION(Acosh, acosh)
 HV_LIBRARY_FUNCTION(Asin, asin)
@@ -93,37 +147,68 @@ HV_LIBRARY_FUNCTION(Tanh, tanh)
 template <class T>
 SpanKernel Find(ScalarFn fn) {
   switch (fn) {
-    case ScalarFn::kAdd: return Binary<Add, C<T>>;
-    case ScalarFn::kSubtract: return Binary<Subtract, C<T>>;
-    case ScalarFn::kMultiply: return Binary<Multiply, C<T>>;
-    case ScalarFn::kDivide: return Binary<Divide, C<T>>;
-    case ScalarFn::kPower: return Binary<Power, C<T>>;
-    case ScalarFn::kAtan2: return Binary<Atan2, C<T>>;
-    case ScalarFn::kNegate: return Unary<Negate, C<T>>;
-    case ScalarFn::kAbs: return Unary<Abs, C<T>, T>;
-    case ScalarFn::kReal: return Unary<Real, C<T>, T>;
-    case ScalarFn::kImag: return Unary<Imag, C<T>, T>;
-    case ScalarFn::kIsFinite: return Unary<IsFinite, C<T>, uint8_t>;
-    case ScalarFn::kSign: return Unary<Sign, C<T>>;
-    case ScalarFn::kLogistic: return Unary<Logistic, C<T>>;
-    case ScalarFn::kRsqrt: return Unary<Rsqrt, C<T>>;
-    case ScalarFn::kExpm1: return Unary<Expm1, C<T>>;
-    case ScalarFn::kLog1p: return Unary<Log1p, C<T>>;
-    case ScalarFn::kAcos: return Unary<Acos, C<T>>;
-    case ScalarFn::kAcosh: return Unary<Acosh, C<T>>;
-    case ScalarFn::kAsin: return Unary<Asin, C<T>>;
-    case ScalarFn::kAsinh: return Unary<Asinh, C<T>>;
-    case ScalarFn::kAtanh: return Unary<Atanh, C<T>>;
-    case ScalarFn::kCos: return Unary<Cos, C<T>>;
-    case ScalarFn::kCosh: return Unary<Cosh, C<T>>;
-    case ScalarFn::kExp: return Unary<Exp, C<T>>;
-    case ScalarFn::kLog: return Unary<Log, C<T>>;
-    case ScalarFn::kSin: return Unary<Sin, C<T>>;
-    case ScalarFn::kSinh: return Unary<Sinh, C<T>>;
-    case ScalarFn::kSqrt: return Unary<Sqrt, C<T>>;
-    case ScalarFn::kTan: return Unary<Tan, C<T>>;
-    case ScalarFn::kTanh: return Unary<Tanh, C<T>>;
-    default: return nullptr;
+    case ScalarFn::kAdd:
+      return Binary<Add, C<T>>;
+    case ScalarFn::kSubtract:
+      return Binary<Subtract, C<T>>;
+    case ScalarFn::kMultiply:
+      return Binary<Multiply, C<T>>;
+    case ScalarFn::kDivide:
+      return Binary<Divide, C<T>>;
+    case ScalarFn::kPower:
+      return Binary<Power, C<T>>;
+    case ScalarFn::kAtan2:
+      return Binary<Atan2, C<T>>;
+    case ScalarFn::kNegate:
+      return Unary<Negate, C<T>>;
+    case ScalarFn::kAbs:
+      return Unary<Abs, C<T>, T>;
+    case ScalarFn::kReal:
+      return Unary<Real, C<T>, T>;
+    case ScalarFn::kImag:
+      return Unary<Imag, C<T>, T>;
+    case ScalarFn::kIsFinite:
+      return Unary<IsFinite, C<T>, uint8_t>;
+    case ScalarFn::kSign:
+      return Unary<Sign, C<T>>;
+    case ScalarFn::kLogistic:
+      return Unary<Logistic, C<T>>;
+    case ScalarFn::kRsqrt:
+      return Unary<Rsqrt, C<T>>;
+    case ScalarFn::kExpm1:
+      return Unary<Expm1, C<T>>;
+    case ScalarFn::kLog1p:
+      return Unary<Log1p, C<T>>;
+    case ScalarFn::kAcos:
+      return Unary<Acos, C<T>>;
+    case ScalarFn::kAcosh:
+      return Unary<Acosh, C<T>>;
+    case ScalarFn::kAsin:
+      return Unary<Asin, C<T>>;
+    case ScalarFn::kAsinh:
+      return Unary<Asinh, C<T>>;
+    case ScalarFn::kAtanh:
+      return Unary<Atanh, C<T>>;
+    case ScalarFn::kCos:
+      return Unary<Cos, C<T>>;
+    case ScalarFn::kCosh:
+      return Unary<Cosh, C<T>>;
+    case ScalarFn::kExp:
+      return Unary<Exp, C<T>>;
+    case ScalarFn::kLog:
+      return Unary<Log, C<T>>;
+    case ScalarFn::kSin:
+      return Unary<Sin, C<T>>;
+    case ScalarFn::kSinh:
+      return Unary<Sinh, C<T>>;
+    case ScalarFn::kSqrt:
+      return Unary<Sqrt, C<T>>;
+    case ScalarFn::kTan:
+      return Unary<Tan, C<T>>;
+    case ScalarFn::kTanh:
+      return Unary<Tanh, C<T>>;
+    default:
+      return nullptr;
   }
 }
 

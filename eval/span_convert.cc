@@ -1,7 +1,7 @@
 // convert between compute types. Integers keep their low bits, floats truncate toward zero and
 // saturate (NaN -> 0), anything but zero is true. Source: hlo_ops 2.3.
-#include <complex>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "base/check.h"
@@ -20,8 +20,8 @@ inline constexpr bool kIsComplex = false;
 template <class T>
 inline constexpr bool kIsComplex<std::complex<T>> = true;
 
-// Bounds of an integer type of `width` bits, as doubles: the upper one may round up to 2^63 or 2^64,
-// which saturates all the same.
+// Bounds of an integer type of `width` bits, as doubles: the upper one may round up to 2^63 or
+// 2^64, which saturates all the same.
 template <class To>
 To Saturate(double x, int width) {
   const int magnitude_bits = width - (std::is_signed_v<To> ? 1 : 0);
@@ -67,19 +67,32 @@ void ConvertSpan(const SpanArgs& a) {
 template <class From>
 SpanKernel FindFrom(ComputeType to) {
   switch (to) {
-    case ComputeType::kPred: return ConvertSpan<From, Bool>;
-    case ComputeType::kS8: return ConvertSpan<From, int8_t>;
-    case ComputeType::kS16: return ConvertSpan<From, int16_t>;
-    case ComputeType::kS32: return ConvertSpan<From, int32_t>;
-    case ComputeType::kS64: return ConvertSpan<From, int64_t>;
-    case ComputeType::kU8: return ConvertSpan<From, uint8_t>;
-    case ComputeType::kU16: return ConvertSpan<From, uint16_t>;
-    case ComputeType::kU32: return ConvertSpan<From, uint32_t>;
-    case ComputeType::kU64: return ConvertSpan<From, uint64_t>;
-    case ComputeType::kF32: return ConvertSpan<From, float>;
-    case ComputeType::kF64: return ConvertSpan<From, double>;
-    case ComputeType::kC64: return ConvertSpan<From, std::complex<float>>;
-    case ComputeType::kC128: return ConvertSpan<From, std::complex<double>>;
+    case ComputeType::kPred:
+      return ConvertSpan<From, Bool>;
+    case ComputeType::kS8:
+      return ConvertSpan<From, int8_t>;
+    case ComputeType::kS16:
+      return ConvertSpan<From, int16_t>;
+    case ComputeType::kS32:
+      return ConvertSpan<From, int32_t>;
+    case ComputeType::kS64:
+      return ConvertSpan<From, int64_t>;
+    case ComputeType::kU8:
+      return ConvertSpan<From, uint8_t>;
+    case ComputeType::kU16:
+      return ConvertSpan<From, uint16_t>;
+    case ComputeType::kU32:
+      return ConvertSpan<From, uint32_t>;
+    case ComputeType::kU64:
+      return ConvertSpan<From, uint64_t>;
+    case ComputeType::kF32:
+      return ConvertSpan<From, float>;
+    case ComputeType::kF64:
+      return ConvertSpan<From, double>;
+    case ComputeType::kC64:
+      return ConvertSpan<From, std::complex<float>>;
+    case ComputeType::kC128:
+      return ConvertSpan<From, std::complex<double>>;
   }
   return nullptr;
 }
@@ -111,30 +124,48 @@ namespace hv {
 
 SpanKernel FindConvertKernel(ComputeType from, ComputeType to) {
   switch (from) {
-    case ComputeType::kPred: return span::FindFrom<span::Bool>(to);
-    case ComputeType::kS8: return span::FindFrom<int8_t>(to);
-    case ComputeType::kS16: return span::FindFrom<int16_t>(to);
-    case ComputeType::kS32: return span::FindFrom<int32_t>(to);
-    case ComputeType::kS64: return span::FindFrom<int64_t>(to);
-    case ComputeType::kU8: return span::FindFrom<uint8_t>(to);
-    case ComputeType::kU16: return span::FindFrom<uint16_t>(to);
-    case ComputeType::kU32: return span::FindFrom<uint32_t>(to);
-    case ComputeType::kU64: return span::FindFrom<uint64_t>(to);
-    case ComputeType::kF32: return span::FindFrom<float>(to);
-    case ComputeType::kF64: return span::FindFrom<double>(to);
-    case ComputeType::kC64: return span::FindFromComplex<std::complex<float>>(to);
-    case ComputeType::kC128: return span::FindFromComplex<std::complex<double>>(to);
+    case ComputeType::kPred:
+      return span::FindFrom<span::Bool>(to);
+    case ComputeType::kS8:
+      return span::FindFrom<int8_t>(to);
+    case ComputeType::kS16:
+      return span::FindFrom<int16_t>(to);
+    case ComputeType::kS32:
+      return span::FindFrom<int32_t>(to);
+    case ComputeType::kS64:
+      return span::FindFrom<int64_t>(to);
+    case ComputeType::kU8:
+      return span::FindFrom<uint8_t>(to);
+    case ComputeType::kU16:
+      return span::FindFrom<uint16_t>(to);
+    case ComputeType::kU32:
+      return span::FindFrom<uint32_t>(to);
+    case ComputeType::kU64:
+      return span::FindFrom<uint64_t>(to);
+    case ComputeType::kF32:
+      return span::FindFrom<float>(to);
+    case ComputeType::kF64:
+      return span::FindFrom<double>(to);
+    case ComputeType::kC64:
+      return span::FindFromComplex<std::complex<float>>(to);
+    case ComputeType::kC128:
+      return span::FindFromComplex<std::complex<double>>(to);
   }
   return nullptr;
 }
 
 SpanKernel FindSelectKernel(int element_bytes) {
   switch (element_bytes) {
-    case 1: return span::Select<uint8_t>;
-    case 2: return span::Select<uint16_t>;
-    case 4: return span::Select<uint32_t>;
-    case 8: return span::Select<uint64_t>;
-    default: break;
+    case 1:
+      return span::Select<uint8_t>;
+    case 2:
+      return span::Select<uint16_t>;
+    case 4:
+      return span::Select<uint32_t>;
+    case 8:
+      return span::Select<uint64_t>;
+    default:
+      break;
   }
   HV_CHECK(element_bytes == 16, "no element has this width");
   return span::Select<span::Wide128>;

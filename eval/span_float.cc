@@ -1,16 +1,26 @@
 // Span kernels of f32 and f64; narrower floats come widened to f32. Transcendentals are the C++
 // library's at that type, as in XLA's evaluator. Source: hlo_ops 2.5, 2.6, 2.8.
+#include "eval/span_float.h"
+
 #include <bit>
 #include <cmath>
 #include <limits>
 
-#include "eval/span_float.h"
-
 namespace hv::span {
 namespace {
 
-struct Remainder { template <class T> static T Apply(T x, T y) { return std::fmod(x, y); } };
-struct Atan2 { template <class T> static T Apply(T y, T x) { return std::atan2(y, x); } };
+struct Remainder {
+  template <class T>
+  static T Apply(T x, T y) {
+    return std::fmod(x, y);
+  }
+};
+struct Atan2 {
+  template <class T>
+  static T Apply(T y, T x) {
+    return std::atan2(y, x);
+  }
+};
 
 struct Clamp {
   template <class T>
@@ -25,22 +35,61 @@ struct Clamp {
 // 1 for base 1 and for exponent 0, NaN or not.
 struct Power {
   template <class T>
-  static T Apply(T x, T y) { return x == 1 || y == 0 ? T{1} : std::pow(x, y); }
+  static T Apply(T x, T y) {
+    return x == 1 || y == 0 ? T{1} : std::pow(x, y);
+  }
 };
 
-struct Negate { template <class T> static T Apply(T x) { return -x; } };
-struct Logistic { template <class T> static T Apply(T x) { return 1 / (1 + std::exp(-x)); } };
-struct Rsqrt { template <class T> static T Apply(T x) { return 1 / std::sqrt(x); } };
+struct Negate {
+  template <class T>
+  static T Apply(T x) {
+    return -x;
+  }
+};
+struct Logistic {
+  template <class T>
+  static T Apply(T x) {
+    return 1 / (1 + std::exp(-x));
+  }
+};
+struct Rsqrt {
+  template <class T>
+  static T Apply(T x) {
+    return 1 / std::sqrt(x);
+  }
+};
 struct Sign {
   template <class T>
-  static T Apply(T x) { return x != x ? x : std::copysign(static_cast<T>(x != 0), x); }
+  static T Apply(T x) {
+    return x != x ? x : std::copysign(static_cast<T>(x != 0), x);
+  }
 };
-struct IsFinite { template <class T> static uint8_t Apply(T x) { return std::isfinite(x); } };
-struct Real { template <class T> static T Apply(T x) { return x; } };
-struct Imag { template <class T> static T Apply(T) { return 0; } };
+struct IsFinite {
+  template <class T>
+  static uint8_t Apply(T x) {
+    return std::isfinite(x);
+  }
+};
+struct Real {
+  template <class T>
+  static T Apply(T x) {
+    return x;
+  }
+};
+struct Imag {
+  template <class T>
+  static T Apply(T) {
+    return 0;
+  }
+};
 
 #define HV_LIBRARY_FUNCTION(Name, function) \
-  struct Name { template <class T> static T Apply(T x) { return std::function(x); } };
+  struct Name {                             \
+    template <class T>                      \
+    static T Apply(T x) {                   \
+      return std::function(x);              \
+    }                                       \
+  };
 HV_LIBRARY_FUNCTION(Abs, abs)
 HV_LIBRARY_FUNCTION(Acos, acos)
 HV_LIBRARY_FUNCTION(Acosh, acosh)
@@ -119,56 +168,100 @@ void Complex(const SpanArgs& a) {
 template <class T>
 SpanKernel FindTranscendental(ScalarFn fn) {
   switch (fn) {
-    case ScalarFn::kAcos: return Unary<Acos, T>;
-    case ScalarFn::kAcosh: return Unary<Acosh, T>;
-    case ScalarFn::kAsin: return Unary<Asin, T>;
-    case ScalarFn::kAsinh: return Unary<Asinh, T>;
-    case ScalarFn::kAtan2: return Binary<Atan2, T>;
-    case ScalarFn::kAtanh: return Unary<Atanh, T>;
-    case ScalarFn::kCbrt: return Unary<Cbrt, T>;
-    case ScalarFn::kCos: return Unary<Cos, T>;
-    case ScalarFn::kCosh: return Unary<Cosh, T>;
-    case ScalarFn::kErf: return Unary<Erf, T>;
-    case ScalarFn::kExp: return Unary<Exp, T>;
-    case ScalarFn::kExpm1: return Unary<Expm1, T>;
-    case ScalarFn::kLog: return Unary<Log, T>;
-    case ScalarFn::kLog1p: return Unary<Log1p, T>;
-    case ScalarFn::kLogistic: return Unary<Logistic, T>;
-    case ScalarFn::kPower: return Binary<Power, T>;
-    case ScalarFn::kRsqrt: return Unary<Rsqrt, T>;
-    case ScalarFn::kSin: return Unary<Sin, T>;
-    case ScalarFn::kSinh: return Unary<Sinh, T>;
-    case ScalarFn::kSqrt: return Unary<Sqrt, T>;
-    case ScalarFn::kTan: return Unary<Tan, T>;
-    case ScalarFn::kTanh: return Unary<Tanh, T>;
-    default: return nullptr;
+    case ScalarFn::kAcos:
+      return Unary<Acos, T>;
+    case ScalarFn::kAcosh:
+      return Unary<Acosh, T>;
+    case ScalarFn::kAsin:
+      return Unary<Asin, T>;
+    case ScalarFn::kAsinh:
+      return Unary<Asinh, T>;
+    case ScalarFn::kAtan2:
+      return Binary<Atan2, T>;
+    case ScalarFn::kAtanh:
+      return Unary<Atanh, T>;
+    case ScalarFn::kCbrt:
+      return Unary<Cbrt, T>;
+    case ScalarFn::kCos:
+      return Unary<Cos, T>;
+    case ScalarFn::kCosh:
+      return Unary<Cosh, T>;
+    case ScalarFn::kErf:
+      return Unary<Erf, T>;
+    case ScalarFn::kExp:
+      return Unary<Exp, T>;
+    case ScalarFn::kExpm1:
+      return Unary<Expm1, T>;
+    case ScalarFn::kLog:
+      return Unary<Log, T>;
+    case ScalarFn::kLog1p:
+      return Unary<Log1p, T>;
+    case ScalarFn::kLogistic:
+      return Unary<Logistic, T>;
+    case ScalarFn::kPower:
+      return Binary<Power, T>;
+    case ScalarFn::kRsqrt:
+      return Unary<Rsqrt, T>;
+    case ScalarFn::kSin:
+      return Unary<Sin, T>;
+    case ScalarFn::kSinh:
+      return Unary<Sinh, T>;
+    case ScalarFn::kSqrt:
+      return Unary<Sqrt, T>;
+    case ScalarFn::kTan:
+      return Unary<Tan, T>;
+    case ScalarFn::kTanh:
+      return Unary<Tanh, T>;
+    default:
+      return nullptr;
   }
 }
 
 template <class T>
 SpanKernel Find(ScalarFn fn) {
   switch (fn) {
-    case ScalarFn::kAdd: return Binary<Add, T>;
-    case ScalarFn::kSubtract: return Binary<Subtract, T>;
-    case ScalarFn::kMultiply: return Binary<Multiply, T>;
-    case ScalarFn::kDivide: return Binary<Divide, T>;
-    case ScalarFn::kRemainder: return Binary<Remainder, T>;
-    case ScalarFn::kMaximum: return Binary<Maximum, T>;
-    case ScalarFn::kMinimum: return Binary<Minimum, T>;
-    case ScalarFn::kClamp: return Ternary<Clamp, T>;
-    case ScalarFn::kAbs: return Unary<Abs, T>;
-    case ScalarFn::kNegate: return Unary<Negate, T>;
-    case ScalarFn::kSign: return Unary<Sign, T>;
-    case ScalarFn::kCeil: return Unary<Ceil, T>;
-    case ScalarFn::kFloor: return Unary<Floor, T>;
-    case ScalarFn::kRoundNearestAfz: return Unary<Round, T>;
-    case ScalarFn::kRoundNearestEven: return Unary<NearbyInt, T>;
-    case ScalarFn::kIsFinite: return Unary<IsFinite, T, uint8_t>;
-    case ScalarFn::kReal: return Unary<Real, T>;
-    case ScalarFn::kImag: return Unary<Imag, T>;
-    case ScalarFn::kComplex: return Complex<T>;
-    case ScalarFn::kReducePrecision: return ReducePrecision<T>;
-    default: return FindTranscendental<T>(fn);
+    case ScalarFn::kAdd:
+      return Binary<Add, T>;
+    case ScalarFn::kSubtract:
+      return Binary<Subtract, T>;
+    case ScalarFn::kMultiply:
+      return Binary<Multiply, T>;
+    case ScalarFn::kDivide:
+      return Binary<Divide, T>;
+    case ScalarFn::kRemainder:
+      return Binary<Remainder, T>;
+    case ScalarFn::kMaximum:
+      return Binary<Maximum, T>;
+    case ScalarFn::kMinimum:
+      return Binary<Minimum, T>;
+    case ScalarFn::kClamp:
+      return Ternary<Clamp, T>;
+    case ScalarFn::kAbs:
+      return Unary<Abs, T>;
+    case ScalarFn::kNegate:
+      return Unary<Negate, T>;
+    case ScalarFn::kSign:
+      return Unary<Sign, T>;
+    case ScalarFn::kCeil:
+      return Unary<Ceil, T>;
+    case ScalarFn::kFloor:
+      return Unary<Floor, T>;
+    case ScalarFn::kRoundNearestAfz:
+      return Unary<Round, T>;
+    case ScalarFn::kRoundNearestEven:
+      return Unary<NearbyInt, T>;
+    case ScalarFn::kIsFinite:
+      return Unary<IsFinite, T, uint8_t>;
+    case ScalarFn::kReal:
+      return Unary<Real, T>;
+    case ScalarFn::kImag:
+      return Unary<Imag, T>;
+    case ScalarFn::kComplex:
+      return Complex<T>;
+    case ScalarFn::kReducePrecision:
+      return ReducePrecision<T>;
+    default:
+      return FindTranscendental<T>(fn);
   }
 }
 
@@ -177,11 +270,16 @@ SpanKernel Find(ScalarFn fn) {
 SpanKernel FindFloatFold(ScalarFn fn, ComputeType type) {
   const bool single = type == ComputeType::kF32;
   switch (fn) {
-    case ScalarFn::kAdd: return single ? Fold<Add, float> : Fold<Add, double>;
-    case ScalarFn::kMultiply: return single ? Fold<Multiply, float> : Fold<Multiply, double>;
-    case ScalarFn::kMaximum: return single ? Fold<Maximum, float> : Fold<Maximum, double>;
-    case ScalarFn::kMinimum: return single ? Fold<Minimum, float> : Fold<Minimum, double>;
-    default: return nullptr;
+    case ScalarFn::kAdd:
+      return single ? Fold<Add, float> : Fold<Add, double>;
+    case ScalarFn::kMultiply:
+      return single ? Fold<Multiply, float> : Fold<Multiply, double>;
+    case ScalarFn::kMaximum:
+      return single ? Fold<Maximum, float> : Fold<Maximum, double>;
+    case ScalarFn::kMinimum:
+      return single ? Fold<Minimum, float> : Fold<Minimum, double>;
+    default:
+      return nullptr;
   }
 }
 

@@ -5,19 +5,43 @@
 
 namespace hv::span {
 
-struct Add { template <class T> static T Apply(T x, T y) { return x + y; } };
-struct Subtract { template <class T> static T Apply(T x, T y) { return x - y; } };
-struct Multiply { template <class T> static T Apply(T x, T y) { return x * y; } };
-struct Divide { template <class T> static T Apply(T x, T y) { return x / y; } };
+struct Add {
+  template <class T>
+  static T Apply(T x, T y) {
+    return x + y;
+  }
+};
+struct Subtract {
+  template <class T>
+  static T Apply(T x, T y) {
+    return x - y;
+  }
+};
+struct Multiply {
+  template <class T>
+  static T Apply(T x, T y) {
+    return x * y;
+  }
+};
+struct Divide {
+  template <class T>
+  static T Apply(T x, T y) {
+    return x / y;
+  }
+};
 
 // The first NaN wins; on a tie (-0 and +0 among them) the left operand.
 struct Maximum {
   template <class T>
-  static T Apply(T x, T y) { return x < y || (y != y && x == x) ? y : x; }
+  static T Apply(T x, T y) {
+    return x < y || (y != y && x == x) ? y : x;
+  }
 };
 struct Minimum {
   template <class T>
-  static T Apply(T x, T y) { return y < x || (y != y && x == x) ? y : x; }
+  static T Apply(T x, T y) {
+    return y < x || (y != y && x == x) ? y : x;
+  }
 };
 
 }  // namespace hv::span

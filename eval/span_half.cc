@@ -1,5 +1,5 @@
-// Arithmetic of bf16 and f16 in one pass: widened, computed in f32 and rounded element by element, the
-// same bits as block by block.
+// Arithmetic of bf16 and f16 in one pass: widened, computed in f32 and rounded element by element,
+// the same bits as block by block.
 #include "eval/half_floats.h"
 #include "eval/span_float.h"
 
@@ -47,13 +47,20 @@ SpanKernel Choose() {
 template <class Half>
 SpanKernel Find(ScalarFn fn) {
   switch (fn) {
-    case ScalarFn::kAdd: return Choose<Add, Half>();
-    case ScalarFn::kSubtract: return Choose<Subtract, Half>();
-    case ScalarFn::kMultiply: return Choose<Multiply, Half>();
-    case ScalarFn::kDivide: return Choose<Divide, Half>();
-    case ScalarFn::kMaximum: return Choose<Maximum, Half>();
-    case ScalarFn::kMinimum: return Choose<Minimum, Half>();
-    default: return nullptr;
+    case ScalarFn::kAdd:
+      return Choose<Add, Half>();
+    case ScalarFn::kSubtract:
+      return Choose<Subtract, Half>();
+    case ScalarFn::kMultiply:
+      return Choose<Multiply, Half>();
+    case ScalarFn::kDivide:
+      return Choose<Divide, Half>();
+    case ScalarFn::kMaximum:
+      return Choose<Maximum, Half>();
+    case ScalarFn::kMinimum:
+      return Choose<Minimum, Half>();
+    default:
+      return nullptr;
   }
 }
 

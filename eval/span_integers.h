@@ -1,6 +1,6 @@
-// Integer functions of HLO, total: what C++ leaves undefined (overflow, division by zero, wide shifts)
-// is defined here as HLO does. Each gets its operands and the width n of the type in bits. Arithmetic
-// runs in an unsigned type of at least 32 bits. Source: hlo_ops 2.4.
+// Integer functions of HLO, total: what C++ leaves undefined (overflow, division by zero, wide
+// shifts) is defined here as HLO does. Each gets its operands and the width n of the type in bits.
+// Arithmetic runs in an unsigned type of at least 32 bits. Source: hlo_ops 2.4.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,9 @@ namespace hv::span {
 template <class T>
 using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 template <class T>
-constexpr Wide<T> Widen(T x) { return static_cast<Wide<T>>(x); }
+constexpr Wide<T> Widen(T x) {
+  return static_cast<Wide<T>>(x);
+}
 // The n low bits as an unsigned number.
 template <class T>
 constexpr uint64_t LowBits(T x, int n) {
@@ -22,15 +24,21 @@ constexpr uint64_t LowBits(T x, int n) {
 
 struct IntAdd {
   template <class T>
-  static T Apply(T x, T y, int) { return static_cast<T>(Widen(x) + Widen(y)); }
+  static T Apply(T x, T y, int) {
+    return static_cast<T>(Widen(x) + Widen(y));
+  }
 };
 struct IntSubtract {
   template <class T>
-  static T Apply(T x, T y, int) { return static_cast<T>(Widen(x) - Widen(y)); }
+  static T Apply(T x, T y, int) {
+    return static_cast<T>(Widen(x) - Widen(y));
+  }
 };
 struct IntMultiply {
   template <class T>
-  static T Apply(T x, T y, int) { return static_cast<T>(Widen(x) * Widen(y)); }
+  static T Apply(T x, T y, int) {
+    return static_cast<T>(Widen(x) * Widen(y));
+  }
 };
 // x/0 is all ones; the least value divided by -1 is itself.
 struct IntDivide {
@@ -51,23 +59,33 @@ struct IntRemainder {
 };
 struct IntMaximum {
   template <class T>
-  static T Apply(T x, T y, int) { return x < y ? y : x; }
+  static T Apply(T x, T y, int) {
+    return x < y ? y : x;
+  }
 };
 struct IntMinimum {
   template <class T>
-  static T Apply(T x, T y, int) { return y < x ? y : x; }
+  static T Apply(T x, T y, int) {
+    return y < x ? y : x;
+  }
 };
 struct IntAnd {
   template <class T>
-  static T Apply(T x, T y, int) { return static_cast<T>(x & y); }
+  static T Apply(T x, T y, int) {
+    return static_cast<T>(x & y);
+  }
 };
 struct IntOr {
   template <class T>
-  static T Apply(T x, T y, int) { return static_cast<T>(x | y); }
+  static T Apply(T x, T y, int) {
+    return static_cast<T>(x | y);
+  }
 };
 struct IntXor {
   template <class T>
-  static T Apply(T x, T y, int) { return static_cast<T>(x ^ y); }
+  static T Apply(T x, T y, int) {
+    return static_cast<T>(x ^ y);
+  }
 };
 // The amount counts as an unsigned n-bit number; n and more shifts everything out.
 struct IntShiftLeft {
@@ -122,23 +140,33 @@ struct IntClamp {
 
 struct IntAbs {
   template <class T>
-  static T Apply(T x, int n) { return x < 0 ? IntSubtract::Apply(T{0}, x, n) : x; }
+  static T Apply(T x, int n) {
+    return x < 0 ? IntSubtract::Apply(T{0}, x, n) : x;
+  }
 };
 struct IntNegate {
   template <class T>
-  static T Apply(T x, int n) { return IntSubtract::Apply(T{0}, x, n); }
+  static T Apply(T x, int n) {
+    return IntSubtract::Apply(T{0}, x, n);
+  }
 };
 struct IntNot {
   template <class T>
-  static T Apply(T x, int) { return static_cast<T>(~x); }
+  static T Apply(T x, int) {
+    return static_cast<T>(~x);
+  }
 };
 struct IntSign {
   template <class T>
-  static T Apply(T x, int) { return static_cast<T>((x > 0) - (x < 0)); }
+  static T Apply(T x, int) {
+    return static_cast<T>((x > 0) - (x < 0));
+  }
 };
 struct IntPopcnt {
   template <class T>
-  static T Apply(T x, int n) { return static_cast<T>(std::popcount(LowBits(x, n))); }
+  static T Apply(T x, int n) {
+    return static_cast<T>(std::popcount(LowBits(x, n)));
+  }
 };
 struct IntCountLeadingZeros {
   template <class T>
@@ -151,29 +179,52 @@ struct IntCountLeadingZeros {
 template <class T>
 SpanKernel FindInteger(ScalarFn fn) {
   switch (fn) {
-    case ScalarFn::kAdd: return IntBinary<IntAdd, T>;
-    case ScalarFn::kSubtract: return IntBinary<IntSubtract, T>;
-    case ScalarFn::kMultiply: return IntBinary<IntMultiply, T>;
-    case ScalarFn::kDivide: return IntBinary<IntDivide, T>;
-    case ScalarFn::kRemainder: return IntBinary<IntRemainder, T>;
-    case ScalarFn::kMaximum: return IntBinary<IntMaximum, T>;
-    case ScalarFn::kMinimum: return IntBinary<IntMinimum, T>;
-    case ScalarFn::kAnd: return IntBinary<IntAnd, T>;
-    case ScalarFn::kOr: return IntBinary<IntOr, T>;
-    case ScalarFn::kXor: return IntBinary<IntXor, T>;
-    case ScalarFn::kShiftLeft: return IntBinary<IntShiftLeft, T>;
-    case ScalarFn::kShiftRightLogical: return IntBinary<IntShiftRightLogical, T>;
-    case ScalarFn::kShiftRightArithmetic: return IntBinary<IntShiftRightArithmetic, T>;
-    case ScalarFn::kPower: return IntBinary<IntPower, T>;
-    case ScalarFn::kMulhi: return IntBinary<IntMulhi, T>;
-    case ScalarFn::kClamp: return Ternary<IntClamp, T>;
-    case ScalarFn::kAbs: return IntUnary<IntAbs, T>;
-    case ScalarFn::kNegate: return IntUnary<IntNegate, T>;
-    case ScalarFn::kNot: return IntUnary<IntNot, T>;
-    case ScalarFn::kSign: return IntUnary<IntSign, T>;
-    case ScalarFn::kPopcnt: return IntUnary<IntPopcnt, T>;
-    case ScalarFn::kCountLeadingZeros: return IntUnary<IntCountLeadingZeros, T>;
-    default: return nullptr;
+    case ScalarFn::kAdd:
+      return IntBinary<IntAdd, T>;
+    case ScalarFn::kSubtract:
+      return IntBinary<IntSubtract, T>;
+    case ScalarFn::kMultiply:
+      return IntBinary<IntMultiply, T>;
+    case ScalarFn::kDivide:
+      return IntBinary<IntDivide, T>;
+    case ScalarFn::kRemainder:
+      return IntBinary<IntRemainder, T>;
+    case ScalarFn::kMaximum:
+      return IntBinary<IntMaximum, T>;
+    case ScalarFn::kMinimum:
+      return IntBinary<IntMinimum, T>;
+    case ScalarFn::kAnd:
+      return IntBinary<IntAnd, T>;
+    case ScalarFn::kOr:
+      return IntBinary<IntOr, T>;
+    case ScalarFn::kXor:
+      return IntBinary<IntXor, T>;
+    case ScalarFn::kShiftLeft:
+      return IntBinary<IntShiftLeft, T>;
+    case ScalarFn::kShiftRightLogical:
+      return IntBinary<IntShiftRightLogical, T>;
+    case ScalarFn::kShiftRightArithmetic:
+      return IntBinary<IntShiftRightArithmetic, T>;
+    case ScalarFn::kPower:
+      return IntBinary<IntPower, T>;
+    case ScalarFn::kMulhi:
+      return IntBinary<IntMulhi, T>;
+    case ScalarFn::kClamp:
+      return Ternary<IntClamp, T>;
+    case ScalarFn::kAbs:
+      return IntUnary<IntAbs, T>;
+    case ScalarFn::kNegate:
+      return IntUnary<IntNegate, T>;
+    case ScalarFn::kNot:
+      return IntUnary<IntNot, T>;
+    case ScalarFn::kSign:
+      return IntUnary<IntSign, T>;
+    case ScalarFn::kPopcnt:
+      return IntUnary<IntPopcnt, T>;
+    case ScalarFn::kCountLeadingZeros:
+      return IntUnary<IntCountLeadingZeros, T>;
+    default:
+      return nullptr;
   }
 }
 
@@ -181,14 +232,22 @@ SpanKernel FindInteger(ScalarFn fn) {
 template <class T>
 SpanKernel FindIntegerFold(ScalarFn fn) {
   switch (fn) {
-    case ScalarFn::kAdd: return IntFold<IntAdd, T>;
-    case ScalarFn::kMultiply: return IntFold<IntMultiply, T>;
-    case ScalarFn::kMaximum: return IntFold<IntMaximum, T>;
-    case ScalarFn::kMinimum: return IntFold<IntMinimum, T>;
-    case ScalarFn::kAnd: return IntFold<IntAnd, T>;
-    case ScalarFn::kOr: return IntFold<IntOr, T>;
-    case ScalarFn::kXor: return IntFold<IntXor, T>;
-    default: return nullptr;
+    case ScalarFn::kAdd:
+      return IntFold<IntAdd, T>;
+    case ScalarFn::kMultiply:
+      return IntFold<IntMultiply, T>;
+    case ScalarFn::kMaximum:
+      return IntFold<IntMaximum, T>;
+    case ScalarFn::kMinimum:
+      return IntFold<IntMinimum, T>;
+    case ScalarFn::kAnd:
+      return IntFold<IntAnd, T>;
+    case ScalarFn::kOr:
+      return IntFold<IntOr, T>;
+    case ScalarFn::kXor:
+      return IntFold<IntXor, T>;
+    default:
+      return nullptr;
   }
 }
 

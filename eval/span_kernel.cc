@@ -12,12 +12,18 @@ namespace {
 template <class T>
 SpanKernel Ordered(Direction direction) {
   switch (direction) {
-    case Direction::kEq: return span::Binary<span::Equal, T, uint8_t>;
-    case Direction::kNe: return span::Binary<span::NotEqual, T, uint8_t>;
-    case Direction::kLt: return span::Binary<span::Less, T, uint8_t>;
-    case Direction::kLe: return span::Binary<span::LessEqual, T, uint8_t>;
-    case Direction::kGt: return span::Binary<span::Greater, T, uint8_t>;
-    case Direction::kGe: return span::Binary<span::GreaterEqual, T, uint8_t>;
+    case Direction::kEq:
+      return span::Binary<span::Equal, T, uint8_t>;
+    case Direction::kNe:
+      return span::Binary<span::NotEqual, T, uint8_t>;
+    case Direction::kLt:
+      return span::Binary<span::Less, T, uint8_t>;
+    case Direction::kLe:
+      return span::Binary<span::LessEqual, T, uint8_t>;
+    case Direction::kGt:
+      return span::Binary<span::Greater, T, uint8_t>;
+    case Direction::kGe:
+      return span::Binary<span::GreaterEqual, T, uint8_t>;
   }
   return nullptr;
 }
@@ -25,9 +31,12 @@ SpanKernel Ordered(Direction direction) {
 template <class T>
 SpanKernel Unordered(Direction direction) {
   switch (direction) {
-    case Direction::kEq: return span::Binary<span::Equal, T, uint8_t>;
-    case Direction::kNe: return span::Binary<span::NotEqual, T, uint8_t>;
-    default: return nullptr;
+    case Direction::kEq:
+      return span::Binary<span::Equal, T, uint8_t>;
+    case Direction::kNe:
+      return span::Binary<span::NotEqual, T, uint8_t>;
+    default:
+      return nullptr;
   }
 }
 
@@ -82,18 +91,30 @@ SpanKernel FindFoldKernel(ScalarFn fn, ComputeType type) {
 SpanKernel FindCompareKernel(Direction direction, ComputeType type) {
   switch (type) {
     case ComputeType::kPred:
-    case ComputeType::kU8: return Ordered<uint8_t>(direction);
-    case ComputeType::kU16: return Ordered<uint16_t>(direction);
-    case ComputeType::kU32: return Ordered<uint32_t>(direction);
-    case ComputeType::kU64: return Ordered<uint64_t>(direction);
-    case ComputeType::kS8: return Ordered<int8_t>(direction);
-    case ComputeType::kS16: return Ordered<int16_t>(direction);
-    case ComputeType::kS32: return Ordered<int32_t>(direction);
-    case ComputeType::kS64: return Ordered<int64_t>(direction);
-    case ComputeType::kF32: return Ordered<float>(direction);
-    case ComputeType::kF64: return Ordered<double>(direction);
-    case ComputeType::kC64: return Unordered<std::complex<float>>(direction);
-    case ComputeType::kC128: return Unordered<std::complex<double>>(direction);
+    case ComputeType::kU8:
+      return Ordered<uint8_t>(direction);
+    case ComputeType::kU16:
+      return Ordered<uint16_t>(direction);
+    case ComputeType::kU32:
+      return Ordered<uint32_t>(direction);
+    case ComputeType::kU64:
+      return Ordered<uint64_t>(direction);
+    case ComputeType::kS8:
+      return Ordered<int8_t>(direction);
+    case ComputeType::kS16:
+      return Ordered<int16_t>(direction);
+    case ComputeType::kS32:
+      return Ordered<int32_t>(direction);
+    case ComputeType::kS64:
+      return Ordered<int64_t>(direction);
+    case ComputeType::kF32:
+      return Ordered<float>(direction);
+    case ComputeType::kF64:
+      return Ordered<double>(direction);
+    case ComputeType::kC64:
+      return Unordered<std::complex<float>>(direction);
+    case ComputeType::kC128:
+      return Unordered<std::complex<double>>(direction);
   }
   return nullptr;
 }

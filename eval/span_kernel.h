@@ -1,5 +1,5 @@
-// Arithmetic over contiguous spans at a compute type: one loop per (scalar function, type), looked up
-// once per instruction. These tables are the one place that says what a ScalarFn does to native
+// Arithmetic over contiguous spans at a compute type: one loop per (scalar function, type), looked
+// up once per instruction. These tables are the one place that says what a ScalarFn does to native
 // values. Source: hlo_ops sections 2.2 to 2.8.
 #pragma once
 
@@ -15,7 +15,19 @@ namespace hv {
 // C++ types in which scalars are computed. Integers below 8 bits use the 8-bit type, sign- or
 // zero-extended, with their own width; floats below 32 bits are widened to f32 by the caller.
 enum class ComputeType : uint8_t {
-  kPred, kS8, kS16, kS32, kS64, kU8, kU16, kU32, kU64, kF32, kF64, kC64, kC128,
+  kPred,
+  kS8,
+  kS16,
+  kS32,
+  kS64,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
+  kF32,
+  kF64,
+  kC64,
+  kC128,
 };
 
 ComputeType ComputeTypeOf(ElementType type);
@@ -25,10 +37,10 @@ constexpr bool IsNarrowFloat(ElementType type) { return IsFloat(type) && BitWidt
 
 struct SpanArgs {
   const void* in[3] = {};
-  void* out = nullptr;      // may equal an input of the same element width
+  void* out = nullptr;  // may equal an input of the same element width
   size_t count = 0;
-  int width = 0;            // bits of the integer type (of the result for convert)
-  int params[2] = {};       // reduce-precision: exponent and mantissa bits
+  int width = 0;       // bits of the integer type (of the result for convert)
+  int params[2] = {};  // reduce-precision: exponent and mantissa bits
 };
 using SpanKernel = void (*)(const SpanArgs&);
 
@@ -36,15 +48,15 @@ enum class Direction : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe };
 // "EQ" .. "GE"; CHECKs that the word is one of them.
 Direction DirectionOf(std::string_view word);
 
-// The loop for `fn` on operands of `type`, or null where HLO does not define it. Compare, convert and
-// select have their own tables.
+// The loop for `fn` on operands of `type`, or null where HLO does not define it. Compare, convert
+// and select have their own tables.
 SpanKernel FindSpanKernel(ScalarFn fn, ComputeType type);
 SpanKernel FindCompareKernel(Direction direction, ComputeType type);
 SpanKernel FindConvertKernel(ComputeType from, ComputeType to);
 // The loop for `fn` on bf16 or f16 as stored, operands and result; null where there is none.
 SpanKernel FindHalfKernel(ScalarFn fn, ElementType type);
-// *out = ((*out fn in[0][0]) fn in[0][1]) .. over `count` elements, in that order, for the associative
-// and commutative functions; null for others.
+// *out = ((*out fn in[0][0]) fn in[0][1]) .. over `count` elements, in that order, for the
+// associative and commutative functions; null for others.
 SpanKernel FindFoldKernel(ScalarFn fn, ComputeType type);
 // in[0] is the pred, in[1] and in[2] elements of `element_bytes` (1, 2, 4, 8, 16).
 SpanKernel FindSelectKernel(int element_bytes);

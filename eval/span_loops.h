@@ -1,5 +1,5 @@
-// The loops behind every span kernel: one, two or three operands of one C++ type, a result of the same
-// or another. Outputs may be an input of the same width, never partly overlap one.
+// The loops behind every span kernel: one, two or three operands of one C++ type, a result of the
+// same or another. Outputs may be an input of the same width, never partly overlap one.
 #pragma once
 
 #include <type_traits>
@@ -109,11 +109,41 @@ void IntFold(const SpanArgs& a) {
 }
 
 // Comparisons by C++ operators: IEEE on floats (NE alone is true for NaN).
-struct Equal { template <class T> static bool Apply(T x, T y) { return x == y; } };
-struct NotEqual { template <class T> static bool Apply(T x, T y) { return x != y; } };
-struct Less { template <class T> static bool Apply(T x, T y) { return x < y; } };
-struct LessEqual { template <class T> static bool Apply(T x, T y) { return x <= y; } };
-struct Greater { template <class T> static bool Apply(T x, T y) { return x > y; } };
-struct GreaterEqual { template <class T> static bool Apply(T x, T y) { return x >= y; } };
+struct Equal {
+  template <class T>
+  static bool Apply(T x, T y) {
+    return x == y;
+  }
+};
+struct NotEqual {
+  template <class T>
+  static bool Apply(T x, T y) {
+    return x != y;
+  }
+};
+struct Less {
+  template <class T>
+  static bool Apply(T x, T y) {
+    return x < y;
+  }
+};
+struct LessEqual {
+  template <class T>
+  static bool Apply(T x, T y) {
+    return x <= y;
+  }
+};
+struct Greater {
+  template <class T>
+  static bool Apply(T x, T y) {
+    return x > y;
+  }
+};
+struct GreaterEqual {
+  template <class T>
+  static bool Apply(T x, T y) {
+    return x >= y;
+  }
+};
 
 }  // namespace hv::span

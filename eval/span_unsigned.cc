@@ -14,34 +14,49 @@ SpanKernel FindPred(ScalarFn fn) {
   switch (fn) {
     case ScalarFn::kAdd:
     case ScalarFn::kMaximum:
-    case ScalarFn::kOr: return FindInteger<uint8_t>(ScalarFn::kOr);
+    case ScalarFn::kOr:
+      return FindInteger<uint8_t>(ScalarFn::kOr);
     case ScalarFn::kMultiply:
     case ScalarFn::kMinimum:
-    case ScalarFn::kAnd: return FindInteger<uint8_t>(ScalarFn::kAnd);
+    case ScalarFn::kAnd:
+      return FindInteger<uint8_t>(ScalarFn::kAnd);
     case ScalarFn::kXor:
-    case ScalarFn::kClamp: return FindInteger<uint8_t>(fn);
-    case ScalarFn::kNot: return Unary<PredNot, uint8_t>;
-    default: return nullptr;
+    case ScalarFn::kClamp:
+      return FindInteger<uint8_t>(fn);
+    case ScalarFn::kNot:
+      return Unary<PredNot, uint8_t>;
+    default:
+      return nullptr;
   }
 }
 
 SpanKernel FindUnsigned(ScalarFn fn, ComputeType type) {
   switch (type) {
-    case ComputeType::kU8: return FindInteger<uint8_t>(fn);
-    case ComputeType::kU16: return FindInteger<uint16_t>(fn);
-    case ComputeType::kU32: return FindInteger<uint32_t>(fn);
-    case ComputeType::kU64: return FindInteger<uint64_t>(fn);
-    default: return nullptr;
+    case ComputeType::kU8:
+      return FindInteger<uint8_t>(fn);
+    case ComputeType::kU16:
+      return FindInteger<uint16_t>(fn);
+    case ComputeType::kU32:
+      return FindInteger<uint32_t>(fn);
+    case ComputeType::kU64:
+      return FindInteger<uint64_t>(fn);
+    default:
+      return nullptr;
   }
 }
 
 SpanKernel FindUnsignedFold(ScalarFn fn, ComputeType type) {
   switch (type) {
-    case ComputeType::kU8: return FindIntegerFold<uint8_t>(fn);
-    case ComputeType::kU16: return FindIntegerFold<uint16_t>(fn);
-    case ComputeType::kU32: return FindIntegerFold<uint32_t>(fn);
-    case ComputeType::kU64: return FindIntegerFold<uint64_t>(fn);
-    default: return nullptr;
+    case ComputeType::kU8:
+      return FindIntegerFold<uint8_t>(fn);
+    case ComputeType::kU16:
+      return FindIntegerFold<uint16_t>(fn);
+    case ComputeType::kU32:
+      return FindIntegerFold<uint32_t>(fn);
+    case ComputeType::kU64:
+      return FindIntegerFold<uint64_t>(fn);
+    default:
+      return nullptr;
   }
 }
 

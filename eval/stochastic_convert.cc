@@ -32,8 +32,8 @@ Result<Value> NativeStochasticConvert(const KernelCall& call, const std::vector<
   HV_ASSIGN(const Value random, ConvertValue(call.module, operands[1], ElementType::kU64));
   if (!IsSigned(call.shape->type)) return NotImplemented(call, "to other than signed integers");
   const int random_bits = BitWidth(operands[1].shape()->type);
-  Value wide = Value::NewNative(
-      call.module.context->shapes.WithType(*call.shape, ElementType::kS64));
+  Value wide =
+      Value::NewNative(call.module.context->shapes.WithType(*call.shape, ElementType::kS64));
   for (size_t i = 0; i < static_cast<size_t>(wide.element_count()); ++i) {
     wide.MutableAs<int64_t>()[i] = ConvertOne(x.As<double>()[i], random.As<uint64_t>()[i],
                                               random_bits, BitWidth(call.shape->type));

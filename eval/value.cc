@@ -1,5 +1,5 @@
-// Storage of values and the few operations that look at whole values. Uses of memory are counted here,
-// in one place, for --memory-limit and "peak_bytes".
+// Storage of values and the few operations that look at whole values. Uses of memory are counted
+// here, in one place, for --memory-limit and "peak_bytes".
 #include "eval/value.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 constexpr std::align_val_t kAlignment{64};
 constexpr size_t kKeptFrom = size_t{1} << 18;  // smaller storage is cheap to ask for again
 
-// Freed storage kept for reuse: touching fresh pages costs more than computing on them. Live and kept
-// bytes together never exceed what was alive at the peak, so keeping them costs no memory.
+// Freed storage kept for reuse: touching fresh pages costs more than computing on them. Live and
+// kept bytes together never exceed what was alive at the peak, so keeping them costs no memory.
 class Keeper {
  public:
   // Storage of at least `bytes`, at most an eighth more; null if none is kept.
@@ -183,7 +183,8 @@ bool SameBits(const Value& a, const Value& b) {
       a.element_bytes() != b.element_bytes()) {
     return false;
   }
-  return a.bytes().empty() || std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0;
+  return a.bytes().empty() ||
+         std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0;
 }
 
 std::vector<Value> Leaves(const Value& value) {

@@ -1,5 +1,6 @@
-// The value of one instruction on one device: a dense array of elements, a tuple, or a token. Values
-// are immutable handles that share storage; whoever holds the only handle may write in place.
+// The value of one instruction on one device: a dense array of elements, a tuple, or a token.
+// Values are immutable handles that share storage; whoever holds the only handle may write in
+// place.
 #pragma once
 
 #include <cstddef>
@@ -82,8 +83,8 @@ class Value {
     return {reinterpret_cast<T*>(MutableBytes().data()), bytes().size() / sizeof(T)};
   }
   std::span<const Value> elements() const;  // of a tuple
-  // Element `index` of a tuple: moved out if this is the tuple's only handle, else copied. Nobody may
-  // read that element of this tuple again.
+  // Element `index` of a tuple: moved out if this is the tuple's only handle, else copied. Nobody
+  // may read that element of this tuple again.
   Value TakeElement(size_t index);
   const ExtendedValue* extended() const { return extended_.get(); }
   // The same storage under another shape of the same element count and width (reshape, bitcast).

@@ -94,8 +94,7 @@ class Combination {
     for (size_t k = 0; k < inputs_.size(); ++k) {
       const size_t width = Width(k);
       for (size_t j = 0; j < row.hits.size(); ++j) {
-        std::memcpy(Output(k, row.output + row.hits[j].output), accumulators[k] + j * width,
-                    width);
+        std::memcpy(Output(k, row.output + row.hits[j].output), accumulators[k] + j * width, width);
       }
     }
     return {};

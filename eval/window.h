@@ -1,5 +1,5 @@
-// Sliding windows over elements of any width: which elements meet which window position. Padding and
-// dilation holes contribute nothing. Source: hlo_ops 3.8, 3.9, 3.15.
+// Sliding windows over elements of any width: which elements meet which window position. Padding
+// and dilation holes contribute nothing. Source: hlo_ops 3.8, 3.9, 3.15.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace hv {
 
-// For one dimension and one position k inside the window: the outputs o for which the position falls
-// on an input element i, ascending.
+// For one dimension and one position k inside the window: the outputs o for which the position
+// falls on an input element i, ascending.
 struct WindowHit {
   int64_t output, input;
 };
@@ -35,7 +35,8 @@ class WindowWalk {
     // Are both sides contiguous?
     bool IsRun() const;
   };
-  // Calls visit(row) -> Status for every row of every window position, positions in row-major order.
+  // Calls visit(row) -> Status for every row of every window position, positions in row-major
+  // order.
   template <class Visit>
   Status ForEachRow(Visit visit) const;
   // Positions inside the window.

@@ -1,5 +1,5 @@
-// Codes in Z/2^64, of which every Z/2^w is an image: exact for + - * of integers. Functions and free
-// operations read integers modulo 2^w; what is not an integer is an opaque leaf.
+// Codes in Z/2^64, of which every Z/2^w is an image: exact for + - * of integers. Functions and
+// free operations read integers modulo 2^w; what is not an integer is an opaque leaf.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -34,8 +34,12 @@ class WrapAlgebra : public CodeAlgebra {
       } else if (integer) {
         Put(codes, i, static_cast<uint64_t>(static_cast<int64_t>(n.real)));
       } else {
-        Put(codes, i, KeyedHash(seed_).Add(1).Add(std::bit_cast<uint64_t>(n.real))
-                          .Add(std::bit_cast<uint64_t>(n.imaginary)).First());
+        Put(codes, i,
+            KeyedHash(seed_)
+                .Add(1)
+                .Add(std::bit_cast<uint64_t>(n.real))
+                .Add(std::bit_cast<uint64_t>(n.imaginary))
+                .First());
       }
     }
   }
@@ -45,10 +49,11 @@ class WrapAlgebra : public CodeAlgebra {
     for (size_t i = 0; i < count; ++i) {
       const uint64_t a = At(x, i);
       const uint64_t b = fn == ScalarFn::kNegate ? 0 : At(y, i);
-      Put(out, i, fn == ScalarFn::kAdd        ? a + b
-                  : fn == ScalarFn::kSubtract ? a - b
-                  : fn == ScalarFn::kNegate   ? uint64_t{0} - a
-                                              : a * b);
+      Put(out, i,
+          fn == ScalarFn::kAdd        ? a + b
+          : fn == ScalarFn::kSubtract ? a - b
+          : fn == ScalarFn::kNegate   ? uint64_t{0} - a
+                                      : a * b);
     }
   }
   void MultiplyAdd(const std::byte* factor, const std::byte* row, std::byte* sums,

@@ -55,20 +55,34 @@ struct Format {
 
 constexpr Format FormatOf(ElementType type) {
   switch (type) {
-    case ElementType::kF4E2M1FN: return {2, 1, 1, Specials::kNone};
-    case ElementType::kF6E2M3FN: return {2, 3, 1, Specials::kNone};
-    case ElementType::kF6E3M2FN: return {3, 2, 3, Specials::kNone};
-    case ElementType::kF8E3M4: return {3, 4, 3, Specials::kIeee};
-    case ElementType::kF8E4M3: return {4, 3, 7, Specials::kIeee};
-    case ElementType::kF8E4M3FN: return {4, 3, 7, Specials::kNanOnly};
-    case ElementType::kF8E4M3FNUZ: return {4, 3, 8, Specials::kNegZero};
-    case ElementType::kF8E4M3B11FNUZ: return {4, 3, 11, Specials::kNegZero};
-    case ElementType::kF8E5M2: return {5, 2, 15, Specials::kIeee};
-    case ElementType::kF8E5M2FNUZ: return {5, 2, 16, Specials::kNegZero};
-    case ElementType::kF8E8M0FNU: return {8, 0, 127, Specials::kExponent};
-    case ElementType::kBF16: return {8, 7, 127, Specials::kIeee};
-    case ElementType::kF16: return {5, 10, 15, Specials::kIeee};
-    default: return {8, 23, 127, Specials::kIeee};
+    case ElementType::kF4E2M1FN:
+      return {2, 1, 1, Specials::kNone};
+    case ElementType::kF6E2M3FN:
+      return {2, 3, 1, Specials::kNone};
+    case ElementType::kF6E3M2FN:
+      return {3, 2, 3, Specials::kNone};
+    case ElementType::kF8E3M4:
+      return {3, 4, 3, Specials::kIeee};
+    case ElementType::kF8E4M3:
+      return {4, 3, 7, Specials::kIeee};
+    case ElementType::kF8E4M3FN:
+      return {4, 3, 7, Specials::kNanOnly};
+    case ElementType::kF8E4M3FNUZ:
+      return {4, 3, 8, Specials::kNegZero};
+    case ElementType::kF8E4M3B11FNUZ:
+      return {4, 3, 11, Specials::kNegZero};
+    case ElementType::kF8E5M2:
+      return {5, 2, 15, Specials::kIeee};
+    case ElementType::kF8E5M2FNUZ:
+      return {5, 2, 16, Specials::kNegZero};
+    case ElementType::kF8E8M0FNU:
+      return {8, 0, 127, Specials::kExponent};
+    case ElementType::kBF16:
+      return {8, 7, 127, Specials::kIeee};
+    case ElementType::kF16:
+      return {5, 10, 15, Specials::kIeee};
+    default:
+      return {8, 23, 127, Specials::kIeee};
   }
 }
 
@@ -120,8 +134,7 @@ uint32_t RoundMagnitude(const Format& f, uint64_t significand, int scale) {
     if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
   }
   // `kept` carries the hidden bit of normal numbers; a carry moves into the exponent by itself.
-  return static_cast<uint32_t>(kept) +
-         (static_cast<uint32_t>(exponent - least) << f.mantissa_bits);
+  return static_cast<uint32_t>(kept) + (static_cast<uint32_t>(exponent - least) << f.mantissa_bits);
 }
 
 // An exponent alone: to nearest, ties upwards; what is not positive and finite is NaN.

@@ -1,5 +1,5 @@
-// Codes behave as their algebra says: arithmetic agrees with native integers, functions are canonical,
-// free operations depend on multisets, weights are gross.
+// Codes behave as their algebra says: arithmetic agrees with native integers, functions are
+// canonical, free operations depend on multisets, weights are gross.
 #include "eval/code_domain.h"
 
 #include <gtest/gtest.h>
@@ -22,10 +22,11 @@ Value Codes(CodeDomain& domain, const Module& module) {
   std::vector<Value> arguments;
   for (const InstructionIndex p : module.Entry().parameters) {
     const auto seed = static_cast<uint64_t>(arguments.size() + 1) * 1000003;
-    arguments.push_back(domain.EncodeLeaf(
-        module.Entry().At(p).shape, [&](int64_t i, int component) {
+    arguments.push_back(
+        domain.EncodeLeaf(module.Entry().At(p).shape, [&](int64_t i, int component) {
           return (seed + static_cast<uint64_t>(i) * 77 + static_cast<uint64_t>(component)) *
-                 0x9E3779B97F4A7C15 >> 3;
+                     0x9E3779B97F4A7C15 >>
+                 3;
         }));
   }
   const Result<Value> value = Evaluate(domain, module, std::move(arguments));
@@ -81,8 +82,7 @@ void ExpectHomomorphism(CodeDomain& domain, const std::string& type, int64_t lar
       const Shape* shape = module.Entry().At(p).shape;
       numbers.push_back(Value::NewNative(shape));
       for (int64_t i = 0; i < 4; ++i) {
-        const int64_t number =
-            std::uniform_int_distribution<int64_t>(-largest, largest)(random);
+        const int64_t number = std::uniform_int_distribution<int64_t>(-largest, largest)(random);
         std::memcpy(numbers.back().MutableBytes().data() + i * HostBytes(shape->type), &number,
                     static_cast<size_t>(HostBytes(shape->type)));
       }
@@ -94,9 +94,7 @@ void ExpectHomomorphism(CodeDomain& domain, const std::string& type, int64_t lar
   }
 }
 
-TEST(FieldDomain, AgreesWithIntegers) {
-  ExpectHomomorphism(*MakeFieldDomain(5), "s64", 9, 5);
-}
+TEST(FieldDomain, AgreesWithIntegers) { ExpectHomomorphism(*MakeFieldDomain(5), "s64", 9, 5); }
 
 TEST(WrapDomain, AgreesWithWrappingIntegers) {
   for (const char* type : {"s8", "u16", "s32", "u64"}) {
@@ -138,21 +136,22 @@ TEST(FieldDomain, FreeOperationsDependOnTheMultiset) {
   EXPECT_TRUE(SameInField("  i = f32[2] constant({-inf, -inf})\n  ROOT r = f32[2] maximum(a, i)",
                           "  ROOT r = f32[2] copy(a)"));
   // Closed by another operation: max(a, b) + 0 is a value of its own.
-  EXPECT_TRUE(SameInField("  z = f32[2] constant({0, 0})\n  x = f32[2] maximum(a, b)\n"
-                          "  ROOT r = f32[2] add(x, z)",
-                          "  ROOT r = f32[2] maximum(b, a)"));
+  EXPECT_TRUE(
+      SameInField("  z = f32[2] constant({0, 0})\n  x = f32[2] maximum(a, b)\n"
+                  "  ROOT r = f32[2] add(x, z)",
+                  "  ROOT r = f32[2] maximum(b, a)"));
 }
 
 TEST(FieldDomain, ReducersWithIdentityInits) {
   const std::string max =
       "m { x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT r = f32[] maximum(x, y) }";
-  EXPECT_TRUE(SameInField(
-      "  t = f32[4] concatenate(a, b), dimensions={0}\n  i = f32[] constant(-inf)\n"
-      "  ROOT r = f32[] reduce(t, i), dimensions={0}, to_apply=m",
-      "  x = f32[2] maximum(b, a)\n  s = f32[1] slice(x), slice={[0:1]}\n"
-      "  u = f32[1] slice(x), slice={[1:2]}\n  y = f32[1] maximum(u, s)\n"
-      "  ROOT r = f32[] reshape(y)",
-      max));
+  EXPECT_TRUE(
+      SameInField("  t = f32[4] concatenate(a, b), dimensions={0}\n  i = f32[] constant(-inf)\n"
+                  "  ROOT r = f32[] reduce(t, i), dimensions={0}, to_apply=m",
+                  "  x = f32[2] maximum(b, a)\n  s = f32[1] slice(x), slice={[0:1]}\n"
+                  "  u = f32[1] slice(x), slice={[1:2]}\n  y = f32[1] maximum(u, s)\n"
+                  "  ROOT r = f32[] reshape(y)",
+                  max));
 }
 
 TEST(FieldDomain, SelectByConcreteAndByCodedPredicates) {
@@ -207,8 +206,8 @@ TEST(FieldDomain, DataDependentIndicesAreRefusedByName) {
       "  ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}");
   std::vector<Value> arguments;
   for (const InstructionIndex p : module.Entry().parameters) {
-    arguments.push_back(domain->EncodeLeaf(module.Entry().At(p).shape,
-                                           [](int64_t, int) { return uint64_t{5}; }));
+    arguments.push_back(
+        domain->EncodeLeaf(module.Entry().At(p).shape, [](int64_t, int) { return uint64_t{5}; }));
   }
   const Result<Value> value = Evaluate(*domain, module, std::move(arguments));
   ASSERT_FALSE(value.has_value());
@@ -234,8 +233,8 @@ TEST(MagnitudeDomain, WeightsAreGross) {
                               "  ROOT r = f32[2] subtract(y, n)");
   std::vector<Value> ones;
   for (const InstructionIndex p : module.Entry().parameters) {
-    ones.push_back(domain->EncodeLeaf(module.Entry().At(p).shape,
-                                      [](int64_t, int) { return uint64_t{1}; }));
+    ones.push_back(
+        domain->EncodeLeaf(module.Entry().At(p).shape, [](int64_t, int) { return uint64_t{1}; }));
   }
   const Value weights = *Evaluate(*domain, module, ones);
   EXPECT_EQ(domain->CodeAt(weights, 0)[0], 5u);

@@ -1,5 +1,5 @@
-// Ops with an evaluator of their own where the recorded cases have none: ragged and scaled dots, scan,
-// stochastic-convert, factorisations, physical bitcasts.
+// Ops with an evaluator of their own where the recorded cases have none: ragged and scaled dots,
+// scan, stochastic-convert, factorisations, physical bitcasts.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -53,11 +53,13 @@ const std::string kRunningSum =
 
 TEST(Scan, StacksOutputsAndHandsCarriesOn) {
   const auto scan = [](const std::string& more) {
-    return EvaluateText("  x = s32[2,3] constant({{1, 2, 3}, {10, 20, 30}})\n"
-                        "  z = s32[2] constant({100, 0})\n"
-                        "  ROOT r = (s32[2,3], s32[2]) scan(x, z), dimensions={1}, "
-                        "num_carries=1" + more + ", to_apply=step",
-                        kRunningSum);
+    return EvaluateText(
+        "  x = s32[2,3] constant({{1, 2, 3}, {10, 20, 30}})\n"
+        "  z = s32[2] constant({100, 0})\n"
+        "  ROOT r = (s32[2,3], s32[2]) scan(x, z), dimensions={1}, "
+        "num_carries=1" +
+            more + ", to_apply=step",
+        kRunningSum);
   };
   EXPECT_EQ(scan(""), "({ { 101, 103, 106 }, { 10, 30, 60 } }, {106, 60})");
   EXPECT_EQ(scan(", is_reverse=true"), "({ { 106, 105, 103 }, { 60, 50, 30 } }, {106, 60})");

@@ -1,5 +1,5 @@
-// Structured ops on native values, one rule each: hlo_ops sections 3 and 5. Whole ops are covered by
-// the recorded cases; here are the corners they leave out.
+// Structured ops on native values, one rule each: hlo_ops sections 3 and 5. Whole ops are covered
+// by the recorded cases; here are the corners they leave out.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -83,12 +83,14 @@ TEST(Reduce, NoTermsLeaveTheInitialValue) {
 
 TEST(Reduce, LongRowsOfIntegersAlongAndAcross) {
   const auto sum = [](const std::string& dimension) {
-    return EvaluateText("  x = s32[3,2000] iota(), iota_dimension=1\n  z = s32[] constant(5)\n"
-                        "  s = s32[" + std::string(dimension == "1" ? "3" : "2000") +
-                            "] reduce(x, z), dimensions={" + dimension +
-                            "}, to_apply=add\n"
-                            "  ROOT r = s32[2] slice(s), slice={[1:3]}",
-                        kAddS32);
+    return EvaluateText(
+        "  x = s32[3,2000] iota(), iota_dimension=1\n  z = s32[] constant(5)\n"
+        "  s = s32[" +
+            std::string(dimension == "1" ? "3" : "2000") + "] reduce(x, z), dimensions={" +
+            dimension +
+            "}, to_apply=add\n"
+            "  ROOT r = s32[2] slice(s), slice={[1:3]}",
+        kAddS32);
   };
   EXPECT_EQ(sum("1"), "{1999005, 1999005}");
   EXPECT_EQ(sum("0"), "{8, 11}");
@@ -110,26 +112,29 @@ TEST(Reduce, SeveralOperandsTogether) {
 }
 
 TEST(Gather, ClampsAndScatterDrops) {
-  EXPECT_EQ(EvaluateText("  x = s32[4] constant({0, 1, 2, 3})\n  i = s32[2,1] constant({{-5}, {9}})\n"
-                         "  ROOT r = s32[2,2] gather(x, i), offset_dims={1}, "
-                         "collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=1, "
-                         "slice_sizes={2}"),
-            "{ { 0, 1 }, { 2, 3 } }");
-  EXPECT_EQ(EvaluateText("  x = s32[4] constant({0, 1, 2, 3})\n  i = s32[2,1] constant({{3}, {1}})\n"
-                         "  u = s32[2,2] constant({{10, 20}, {30, 40}})\n"
-                         "  ROOT r = s32[4] scatter(x, i, u), update_window_dims={1}, "
-                         "inserted_window_dims={}, scatter_dims_to_operand_dims={0}, "
-                         "index_vector_dim=1, to_apply=add",
-                         kAddS32),
-            "{0, 31, 42, 3}");
+  EXPECT_EQ(
+      EvaluateText("  x = s32[4] constant({0, 1, 2, 3})\n  i = s32[2,1] constant({{-5}, {9}})\n"
+                   "  ROOT r = s32[2,2] gather(x, i), offset_dims={1}, "
+                   "collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=1, "
+                   "slice_sizes={2}"),
+      "{ { 0, 1 }, { 2, 3 } }");
+  EXPECT_EQ(
+      EvaluateText("  x = s32[4] constant({0, 1, 2, 3})\n  i = s32[2,1] constant({{3}, {1}})\n"
+                   "  u = s32[2,2] constant({{10, 20}, {30, 40}})\n"
+                   "  ROOT r = s32[4] scatter(x, i, u), update_window_dims={1}, "
+                   "inserted_window_dims={}, scatter_dims_to_operand_dims={0}, "
+                   "index_vector_dim=1, to_apply=add",
+                   kAddS32),
+      "{0, 31, 42, 3}");
 }
 
 TEST(Dot, NarrowResultsRoundInputsFirst) {
   // 1 + 2^-9 is 1 in bf16; products sum in f32 and round once.
-  EXPECT_EQ(EvaluateText("  x = f32[2] constant({1.001953125, 256})\n  y = f32[2] constant({1, 1})\n"
-                         "  ROOT r = bf16[] dot(x, y), lhs_contracting_dims={0}, "
-                         "rhs_contracting_dims={0}"),
-            "256");
+  EXPECT_EQ(
+      EvaluateText("  x = f32[2] constant({1.001953125, 256})\n  y = f32[2] constant({1, 1})\n"
+                   "  ROOT r = bf16[] dot(x, y), lhs_contracting_dims={0}, "
+                   "rhs_contracting_dims={0}"),
+      "256");
   EXPECT_EQ(EvaluateText("  x = bf16[3] constant({256, 1, 1})\n  y = bf16[3] constant({1, 1, 1})\n"
                          "  ROOT r = bf16[] dot(x, y), lhs_contracting_dims={0}, "
                          "rhs_contracting_dims={0}"),
@@ -150,15 +155,15 @@ TEST(Dot, OrdersBatchThenFreeDimensions) {
 
 // Every matrix product is the plain sum over ascending k, whatever the shape and the machine.
 TEST(Dot, BitsOfTheSequentialSum) {
-  for (const auto [m, n, k] : {std::array{7, 33, 300}, std::array{50, 5, 19},
-                               std::array{1, 40, 100}, std::array{40, 1, 70},
-                               std::array{100, 70, 513}}) {
+  for (const auto [m, n, k] :
+       {std::array{7, 33, 300}, std::array{50, 5, 19}, std::array{1, 40, 100},
+        std::array{40, 1, 70}, std::array{100, 70, 513}}) {
     const std::string mk = std::to_string(m) + "," + std::to_string(k);
     const std::string kn = std::to_string(k) + "," + std::to_string(n);
-    const Module module = Parse(
-        "  x = f32[" + mk + "] parameter(0)\n  y = f32[" + kn + "] parameter(1)\n  ROOT r = f32[" +
-        std::to_string(m) + "," + std::to_string(n) +
-        "] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+    const Module module =
+        Parse("  x = f32[" + mk + "] parameter(0)\n  y = f32[" + kn +
+              "] parameter(1)\n  ROOT r = f32[" + std::to_string(m) + "," + std::to_string(n) +
+              "] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
     std::vector<Value> arguments;
     for (size_t p = 0; p < 2; ++p) {
       arguments.push_back(Value::NewNative(module.Entry().At(module.Entry().parameters[p]).shape));
@@ -176,7 +181,8 @@ TEST(Dot, BitsOfTheSequentialSum) {
           sum += term;
         }
         const float got = product.As<float>()[static_cast<size_t>(i * n + j)];
-        ASSERT_TRUE(got == sum || (std::isnan(got) && std::isnan(sum))) << m << " " << i << " " << j;
+        ASSERT_TRUE(got == sum || (std::isnan(got) && std::isnan(sum)))
+            << m << " " << i << " " << j;
       }
     }
   }

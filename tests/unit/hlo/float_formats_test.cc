@@ -1,5 +1,5 @@
-// Every bit pattern of every narrow float is checked against the definition of the format, and every
-// rounding boundary between neighbours; the thresholds at the top are those of hlo_ops 2.1.
+// Every bit pattern of every narrow float is checked against the definition of the format, and
+// every rounding boundary between neighbours; the thresholds at the top are those of hlo_ops 2.1.
 #include "hlo/float_formats.h"
 
 #include <gtest/gtest.h>
@@ -23,9 +23,7 @@ class NarrowFloat : public testing::TestWithParam<ElementType> {
   bool HasSign() const { return type() != ElementType::kF8E8M0FNU; }
   float At(uint32_t bits) const { return FloatFromBits(type(), bits); }
   // Patterns of finite values >= 0 are 0 .. LargestPattern(), in ascending order of value.
-  uint32_t LargestPattern() const {
-    return BitsFromDouble(type(), LargestFinite(type()));
-  }
+  uint32_t LargestPattern() const { return BitsFromDouble(type(), LargestFinite(type())); }
 };
 
 TEST_P(NarrowFloat, EveryPatternComesBack) {
@@ -128,13 +126,13 @@ TEST(FloatFormats, RangesAndOverflow) {
 
 TEST(FloatFormats, SpecialValues) {
   using E = ElementType;
-  EXPECT_EQ(BitsFromFloat(E::kF8E4M3FN, 464.0f), 0x7Eu);       // the tie stays finite
+  EXPECT_EQ(BitsFromFloat(E::kF8E4M3FN, 464.0f), 0x7Eu);  // the tie stays finite
   EXPECT_EQ(BitsFromFloat(E::kF8E4M3FN, kNan), 0x7Fu);
   EXPECT_EQ(BitsFromFloat(E::kF8E4M3FN, -kNan), 0xFFu);
   EXPECT_EQ(BitsFromFloat(E::kF8E5M2FNUZ, kNan), 0x80u);
-  EXPECT_EQ(BitsFromFloat(E::kF8E5M2FNUZ, -0.0f), 0u);         // no -0
-  EXPECT_EQ(BitsFromFloat(E::kF8E5M2FNUZ, -0x1p-20f), 0u);     // nor by underflow
-  EXPECT_EQ(BitsFromFloat(E::kF4E2M1FN, kNan), 0x8u);          // zeros of the opposite sign
+  EXPECT_EQ(BitsFromFloat(E::kF8E5M2FNUZ, -0.0f), 0u);      // no -0
+  EXPECT_EQ(BitsFromFloat(E::kF8E5M2FNUZ, -0x1p-20f), 0u);  // nor by underflow
+  EXPECT_EQ(BitsFromFloat(E::kF4E2M1FN, kNan), 0x8u);       // zeros of the opposite sign
   EXPECT_EQ(BitsFromFloat(E::kF6E3M2FN, -kNan), 0u);
   EXPECT_EQ(BitsFromFloat(E::kF4E2M1FN, -0.0f), 0x8u);
   EXPECT_EQ(BitsFromDouble(E::kBF16, 1 + 0x1p-8 + 0x1p-40), 0x3F80u);  // twice, via f32
