@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "eval/code_combiner.h"
+#include "eval/code_repeats.h"
 #include "eval/code_scalar.h"
 #include "eval/convolution.h"
 #include "eval/dot.h"
@@ -119,30 +120,12 @@ Result<Value> CodeDomain::Reduce(const KernelCall& call, std::vector<Value> oper
   }
   const ReduceGeometry geometry =
       GeometryOfReduce(*operands[0].shape(), call.instruction.Ints(Attr::kDimensions));
+  if (IsFreeOp(combiner.fn())) {
+    DropRepeatsAlong(*algebra_, combiner.fn(), geometry, &operands[0]);
+  }
   HV_ASSIGN(std::vector<Value> results, ReduceWith(geometry, std::span(operands).first(n), inits,
                                                    ResultShapes(call), combiner));
   return PackResults(call, std::move(results));
-}
-
-// Where a code stands in two of the values, the second becomes the identity of `fn`: x fn x is x.
-// Under xor both do.
-void CodeDomain::DropRepeats(ScalarFn fn, std::vector<Value>* values) const {
-  const auto width = static_cast<size_t>(code_bytes());
-  std::vector<std::byte> identity(width);
-  algebra_->Empty(fn, identity.data(), 1);
-  for (Value& value : *values) value = Owned(std::move(value));
-  for (size_t k = 1; k < values->size(); ++k) {
-    std::byte* codes = (*values)[k].MutableBytes().data();
-    for (size_t at = 0; at < (*values)[k].bytes().size(); at += width) {
-      for (size_t j = 0; j < k; ++j) {
-        std::byte* earlier = (*values)[j].MutableBytes().data();
-        if (std::memcmp(earlier + at, codes + at, width) != 0) continue;
-        std::memcpy(codes + at, identity.data(), width);
-        if (fn == ScalarFn::kXor) std::memcpy(earlier + at, identity.data(), width);
-        break;
-      }
-    }
-  }
 }
 
 Result<Value> CodeDomain::Fold(const Module& module, ComputationIndex reducer,
@@ -151,7 +134,7 @@ Result<Value> CodeDomain::Fold(const Module& module, ComputationIndex reducer,
   LiftAll(&values);
   if (values.size() == 1) return values[0];
   CodeCombiner combiner(*this, module, reducer, ParameterTypes(module, reducer, 1));
-  if (IsFreeOp(combiner.fn())) DropRepeats(combiner.fn(), &values);
+  if (IsFreeOp(combiner.fn())) DropRepeatsAcross(*algebra_, combiner.fn(), &values);
   Value result = NewCodes(values[0].shape());
   if (result.bytes().empty()) return result;
   std::memcpy(result.MutableBytes().data(), values[0].bytes().data(), result.bytes().size());

@@ -64,7 +64,6 @@ class CodeDomain : public Domain {
   Value ByPosition(const KernelCall& call, std::span<const Value> operands);
   void LiftAll(std::vector<Value>* values) const;
   Value NewCodes(const Shape* shape) const { return Value::NewCode(shape, code_bytes()); }
-  void DropRepeats(ScalarFn fn, std::vector<Value>* values) const;
   // The start of a fold with `fn`: its identity where `init` is that, else lifted.
   Value LiftInit(ScalarFn fn, const Value& init) const;
 
