@@ -57,11 +57,11 @@ Leaves64 Shrink(Leaves64 ids, const Fails& fails) {
 
 // Simple values at `ids`, simplest first: ones among zeros, then what max, min, products and masks
 // need, then random integers.
-std::vector<NativeInput> Patterns(const Leaves64& ids, uint64_t seed) {
+std::vector<NativeInput> Patterns(const Leaves64& ids, const NativeInput& like) {
   constexpr double kBaseAndValue[][2] = {{0, 1}, {0, -1}, {1, 0}, {1, 2}, {0, 2}, {-1, 1}};
   std::vector<NativeInput> inputs;
   for (const auto& [base, value] : kBaseAndValue) {
-    NativeInput input;
+    NativeInput input = like;
     input.values = NativeInput::Values::kFixed;
     input.base = base;
     input.fixed = value;
@@ -69,8 +69,9 @@ std::vector<NativeInput> Patterns(const Leaves64& ids, uint64_t seed) {
     inputs.push_back(std::move(input));
   }
   for (uint64_t trial = 0; trial < 3; ++trial) {
-    NativeInput input;
-    input.seed = seed;
+    NativeInput input = like;
+    input.values = NativeInput::Values::kWholeNumbers;
+    input.limit = 8;
     input.trial = trial;
     input.base = static_cast<double>(trial % 2);
     input.active = ids;
@@ -80,8 +81,8 @@ std::vector<NativeInput> Patterns(const Leaves64& ids, uint64_t seed) {
 }
 
 std::optional<Refutation> TryPatterns(const Leaves64& ids, const NativeRuns& native,
-                                      uint64_t seed) {
-  for (NativeInput& input : Patterns(ids, seed)) {
+                                      const NativeInput& like) {
+  for (NativeInput& input : Patterns(ids, like)) {
     if (auto difference = native.CertainDifference(input)) {
       return Refutation{std::move(input), std::move(*difference)};
     }
@@ -99,14 +100,14 @@ std::optional<double> Number(const std::string& text) {
 }  // namespace
 
 std::optional<Refutation> RefuteByCodes(const InputSpace& space, ExactRuns* exact,
-                                        const NativeRuns& native, uint64_t seed) {
+                                        const NativeRuns& native, const NativeInput& like) {
   const Leaves64 all = AllLeaves(space);
   const Fails differ = [&](const Leaves64& ids) { return exact->DifferenceOn(ids).has_value(); };
   const Leaves64 none;
   // Constants alone may differ.
-  if (differ(none)) return TryPatterns(none, native, seed);
+  if (differ(none)) return TryPatterns(none, native, like);
   if (!differ(all)) return std::nullopt;
-  return TryPatterns(Shrink(all, differ), native, seed);
+  return TryPatterns(Shrink(all, differ), native, like);
 }
 
 Refutation Reduce(const InputSpace& space, const NativeRuns& native, Refutation refutation) {
@@ -118,7 +119,7 @@ Refutation Reduce(const InputSpace& space, const NativeRuns& native, Refutation 
   };
   const Leaves64 start = refutation.input.active.value_or(AllLeaves(space));
   const Leaves64 ids = Shrink(start, fails);
-  if (auto simple = TryPatterns(ids, native, refutation.input.seed)) return *simple;
+  if (auto simple = TryPatterns(ids, native, refutation.input)) return *simple;
   NativeInput input = refutation.input;
   input.active = ids;
   if (auto difference = native.CertainDifference(input)) {

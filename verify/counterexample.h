@@ -16,9 +16,9 @@ struct Refutation {
 };
 
 // Starting from a difference of codes: few leaves that cause it, with simple values. Nothing if no
-// native run shows it.
+// native run shows it. `like`: seed and control parameters.
 std::optional<Refutation> RefuteByCodes(const InputSpace& space, ExactRuns* exact,
-                                        const NativeRuns& native, uint64_t seed);
+                                        const NativeRuns& native, const NativeInput& like);
 
 // Starting from a native input with a certain difference: the same with fewer leaves and simpler
 // values, as far as that is possible.

@@ -17,6 +17,7 @@ namespace {
 constexpr int64_t kCodeRuns = 4;         // certain for as many wrong summands
 constexpr double kPowerSumBudget = 3e8;  // element steps that a proof may take
 constexpr int64_t kMaxLoopSteps = 1 << 20;
+constexpr uint64_t kMostDiscarded = 8;      // concrete values tried before giving up
 constexpr uint64_t kFieldKey = 3;  // stream of the algebra's own key
 
 std::optional<int64_t> FirstDifferentElement(const CodeDomain& domain, const Value& x,
@@ -137,6 +138,7 @@ Result<std::array<RunOutcome, 2>> ExactRuns::RunBoth(CodeDomain* domain, const C
                                                      CodeFindings* findings) {
   std::array<RunOutcome, 2> outcomes;
   for (size_t side = 0; side < 2; ++side) {
+    findings->failed = kSides[side];
     HV_ASSIGN(outcomes[side], RunSide(kSides[side], domain, codes, &findings->facts[side]));
     findings->stall[side] = outcomes[side].stall;
   }
@@ -160,7 +162,14 @@ bool ExactRuns::Weigh(CodeFindings* findings) {
   const std::unique_ptr<CodeDomain> magnitude = MakeMagnitudeDomain();
   findings->facts = {};
   findings->error.reset();
-  auto outcomes = RunBoth(magnitude.get(), Codes{}, findings);
+  Codes codes;
+  auto outcomes = RunBoth(magnitude.get(), codes, findings);
+  const bool concrete = std::find(concrete_.begin(), concrete_.end(), true) != concrete_.end();
+  while (concrete && !outcomes && outcomes.error().kind == ErrorKind::kInvalid &&
+         codes.trial < kMostDiscarded) {
+    ++codes.trial;
+    outcomes = RunBoth(magnitude.get(), codes, findings);
+  }
   if (!outcomes) {
     findings->error = std::move(outcomes).error();
     return false;
@@ -207,24 +216,35 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
   const bool linear = findings->facts[0].IsLinear() && findings->facts[1].IsLinear();
   const int64_t runs =
       std::max(kCodeRuns, findings->concrete_parameters.empty() ? 0 : plan_.trials);
+  int64_t told = 0;
   for (int64_t t = 0; t < runs && !findings->difference; ++t) {
     Codes codes;
     codes.kind = Codes::Kind::kPowers;
     codes.power = linear ? t : t + 1;  // power 0 makes all leaves alike: it counts summands
     codes.trial = static_cast<uint64_t>(t);
-    CodeFindings ignored;  // facts are those of the magnitude run
-    auto outcomes = RunBoth(field_.get(), codes, &ignored);
+    CodeFindings run;  // facts are those of the magnitude run
+    auto outcomes = RunBoth(field_.get(), codes, &run);
+    // Concrete values may be such that the module before is undefined or cannot finish.
+    const bool undefined = !outcomes && outcomes.error().kind == ErrorKind::kInvalid;
+    if (run.stall[0] || (undefined && run.failed == Side::kBefore)) {
+      ++findings->discarded;
+      continue;
+    }
     if (!outcomes) {
       findings->error = std::move(outcomes).error();
       return;
     }
-    // Only concrete parameters can make a run stall that did not before: that input is discarded.
-    if (ignored.stall[0] || ignored.stall[1]) continue;
+    if (run.stall[1]) {
+      findings->stall = std::move(run.stall);
+      return;
+    }
+    ++told;
     findings->difference = Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
   }
+  if (told == 0) return;
   Evidence evidence;
   evidence.method = "random codes";
-  evidence.detail = fmt::format("{} runs over F_p x F_p, p = 2^61 - 1, weight at most {:.6g}", runs,
+  evidence.detail = fmt::format("{} runs over F_p x F_p, p = 2^61 - 1, weight at most {:.6g}", told,
                                 findings->weight);
   const double field = 0x1p61, leaves = static_cast<double>(space_.id_count());
   const auto terms = static_cast<double>(findings->facts[0].elements + findings->facts[1].elements);

@@ -21,6 +21,8 @@ namespace hv {
 struct CodeFindings {
   std::array<std::optional<Stall>, 2> stall;  // by side
   std::optional<Error> error;                 // why the code domain cannot run the pair
+  Side failed = Side::kBefore;                // the side it was that could not
+  int64_t discarded = 0;                      // runs on which the module before is undefined
   std::array<ArithmeticFacts, 2> facts;       // by side
   double weight = 0;                          // largest gross weight of an output
   std::optional<OutputPlace> difference;

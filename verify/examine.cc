@@ -34,9 +34,18 @@ class Examination {
     findings_.evidence = codes_.evidence;
     findings_.proof = codes_.proof;
     findings_.precision = codes_.precision;
+    if (codes_.discarded > 0) {
+      note_ = fmt::format("{} runs discarded: the module before is undefined on their inputs",
+                          codes_.discarded);
+    }
     if (NoteStalls()) return;
     const NativeRuns native(pair_, space_, plan_, ranges_, codes_);
-    if (codes_.difference) refutation_ = RefuteByCodes(space_, &exact_, native, plan_.seed);
+    if (codes_.difference) {
+      NativeInput like;
+      like.seed = plan_.seed;
+      like.control = codes_.concrete_parameters;
+      refutation_ = RefuteByCodes(space_, &exact_, native, like);
+    }
     if (!refutation_) RunNative(native);
     if (refutation_) {
       findings_.confirmed = true;
@@ -95,6 +104,7 @@ class Examination {
     }
     const double limit = native.ExactLimit();
     NativeInput integers;
+    integers.control = codes_.concrete_parameters;
     integers.seed = plan_.seed;
     integers.limit = limit >= 1 ? std::min(limit, 100.0) : 8;
     RunTrials(native, integers, limit >= 1 ? "exact integers" : "integers");

@@ -68,7 +68,7 @@ void Fields(A& a, InputAssumptions& v) {
 }
 template <class A>
 void Fields(A& a, NativeInput& v) {
-  a(v.values, v.seed, v.trial, v.limit, v.fixed, v.base, v.active);
+  a(v.values, v.seed, v.trial, v.limit, v.fixed, v.base, v.active, v.control);
 }
 template <class A>
 void Fields(A& a, OutputPlace& v) {

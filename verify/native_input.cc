@@ -39,7 +39,7 @@ double RandomNumber(const NativeInput& input, ElementType type,
                     const std::optional<InputRange>& range, uint64_t word) {
   if (IsPred(type)) return static_cast<double>(word >> 63);
   if (input.values == NativeInput::Values::kIndices && !range) {
-    const double limit = std::ldexp(4, static_cast<int>(std::min<uint64_t>(2 * input.trial, 20)));
+    const double limit = std::ldexp(2, static_cast<int>(std::min<uint64_t>(2 * input.trial, 20)));
     return std::fabs(NonZeroInteger(type, word, limit)) - 1;
   }
   const bool real = input.values == NativeInput::Values::kRealNumbers && !IsInteger(type);
@@ -108,9 +108,19 @@ Result<std::vector<std::optional<InputRange>>> ResolveRanges(const InputSpace& s
   return ranges;
 }
 
-double LeafNumber(const NativeInput& input, const InputSpace& space,
+double LeafNumber(const NativeInput& given, const InputSpace& space,
                   const std::optional<InputRange>& range, const Leaf& leaf) {
   const int64_t id = space.IdOf(leaf);
+  const std::vector<int64_t>& control = given.control;
+  const int64_t parameter = space.slot(leaf.slot).parameter;
+  NativeInput indices;
+  const bool decides = std::find(control.begin(), control.end(), parameter) != control.end();
+  if (decides) {
+    indices.values = NativeInput::Values::kIndices;
+    indices.seed = given.seed;
+    indices.trial = given.trial;
+  }
+  const NativeInput& input = decides ? indices : given;
   if (input.active && !std::binary_search(input.active->begin(), input.active->end(), id)) {
     return Clamped(input.base, range);
   }

@@ -16,7 +16,7 @@ struct NativeInput {
   enum class Values : uint8_t {
     kWholeNumbers,  // uniform in [-limit, limit], as far as the type reaches; never 0
     kRealNumbers,   // floats uniform in [-1, 1), other types as kWholeNumbers
-    kIndices,       // integers in [0, 4), [0, 16), ... by trial, for parameters that decide control
+    kIndices,       // integers in [0, 2), [0, 8), ... by trial
     kFixed,         // `fixed` everywhere
     kExplicit,      // as the scenario gives them
   };
@@ -27,6 +27,7 @@ struct NativeInput {
   double fixed = 1;
   double base = 0;                             // elsewhere
   std::optional<std::vector<int64_t>> active;  // sorted leaf ids that have values; absent: all
+  std::vector<int64_t> control;                // parameters that decide control: always kIndices
 };
 
 // Ranges of generated values by slot, resolved from a scenario's names and numbers; an error names
