@@ -37,6 +37,7 @@ std::string InputInWords(const NativeInput& input) {
     return fmt::format("every element is {}, but {} of them {}", input.base,
                        input.active ? input.active->size() : 0, input.fixed);
   }
+  if (input.active->empty()) return fmt::format("every element is {}", input.base);
   return fmt::format("every element is {} but for these", input.base);
 }
 

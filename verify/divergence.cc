@@ -22,10 +22,15 @@ struct Computed {
   uint64_t hash;
 };
 
-// What one module computed: by device in order of execution, and the set of all hashes.
+// What one module computed on each device, in order of execution.
 struct History {
   std::map<DeviceId, std::vector<Computed>> by_device;
-  std::unordered_set<uint64_t> hashes;  // of all devices
+  std::map<DeviceId, std::unordered_set<uint64_t>> hashes;
+
+  bool Has(DeviceId device, uint64_t hash) const {
+    const auto found = hashes.find(device);
+    return found != hashes.end() && found->second.count(hash) != 0;
+  }
 };
 
 uint64_t HashOf(const Value& value) {
@@ -43,29 +48,54 @@ ValueObserver Recorder(History* history) {
                    InstructionIndex instruction, int64_t, const Value& value) {
     const uint64_t hash = HashOf(value);
     history->by_device[device].push_back({computation, instruction, hash});
-    history->hashes.insert(hash);
+    history->hashes[device].insert(hash);
   };
 }
 
-// The first instruction of `mine` with a value that `other` never has, all of its operands having
-// values that it has. Tuples only pack what was found before.
-std::string FirstStrange(const Module& module, const History& mine, const History& other) {
+// Hashes of the latest values of instructions on one device.
+class Latest {
+ public:
+  void Set(const Computed& c) { hashes_[Key(c.computation, c.instruction)] = c.hash; }
+  // Have all operands values that `other` has on the device? Those not seen (parameters of called
+  // computations) count as known.
+  bool OperandsKnown(const Instruction& instruction, const Computed& c, DeviceId device,
+                     const History& other) const {
+    return std::all_of(instruction.operands.begin(), instruction.operands.end(),
+                       [&](InstructionIndex operand) {
+                         const auto found = hashes_.find(Key(c.computation, operand));
+                         return found == hashes_.end() || other.Has(device, found->second);
+                       });
+  }
+
+ private:
+  static uint64_t Key(ComputationIndex computation, InstructionIndex instruction) {
+    return static_cast<uint64_t>(computation) << 32 | static_cast<uint32_t>(instruction);
+  }
+  std::unordered_map<uint64_t, uint64_t> hashes_;
+};
+
+struct Strange {
+  const Computation* computation = nullptr;
+  InstructionIndex instruction = -1;
+};
+
+// The first instruction of `mine` with a value that `other` never has on that device, all of its operands
+// having values that it has there. Tuples only pack what was found before. With `shape`, the first of
+// that shape, whatever its operands.
+Strange FirstStrange(const Module& module, const History& mine, const History& other,
+                     const Shape* shape) {
   const Computed* first = nullptr;
   for (const auto& [device, computed] : mine.by_device) {
-    std::unordered_map<uint64_t, uint64_t> latest;  // (computation, instruction) -> hash
-    const auto key = [](ComputationIndex c, InstructionIndex i) {
-      return static_cast<uint64_t>(c) << 32 | static_cast<uint32_t>(i);
-    };
+    Latest latest;
     for (const Computed& c : computed) {
       const Instruction& instruction = module.At(c.computation).At(c.instruction);
-      latest[key(c.computation, c.instruction)] = c.hash;
-      if (other.hashes.count(c.hash) != 0 || instruction.opcode == Opcode::kTuple) continue;
-      const bool known = std::all_of(
-          instruction.operands.begin(), instruction.operands.end(), [&](InstructionIndex o) {
-            const auto found = latest.find(key(c.computation, o));
-            return found == latest.end() || other.hashes.count(found->second) != 0;
-          });
-      if (!known) continue;
+      latest.Set(c);
+      const bool source = instruction.operands.empty() || instruction.opcode == Opcode::kTuple;
+      if (source || other.Has(device, c.hash)) continue;
+      if (shape == nullptr ? !latest.OperandsKnown(instruction, c, device, other)
+                           : !SameShape(*shape, *instruction.shape)) {
+        continue;
+      }
       if (first == nullptr || std::tie(c.computation, c.instruction) <
                                   std::tie(first->computation, first->instruction)) {
         first = &c;
@@ -73,8 +103,13 @@ std::string FirstStrange(const Module& module, const History& mine, const Histor
       break;
     }
   }
-  if (first == nullptr) return "";
-  return PrintInstruction(module, module.At(first->computation), first->instruction);
+  if (first == nullptr) return {};
+  return {&module.At(first->computation), first->instruction};
+}
+
+std::string Print(const Module& module, const Strange& strange) {
+  if (strange.computation == nullptr) return "";
+  return PrintInstruction(module, *strange.computation, strange.instruction);
 }
 
 }  // namespace
@@ -85,7 +120,11 @@ Divergence FindDivergence(const Pair& pair, const NativeRuns& native, const Nati
   const auto ran = native.Run(input, transport.get(), ReductionOrder::kGroup,
                               {Recorder(&before), Recorder(&after)});
   if (!ran) return {};
-  return {FirstStrange(pair.before, before, after), FirstStrange(pair.after, after, before)};
+  const Strange wrong = FirstStrange(pair.after, after, before, nullptr);
+  if (wrong.computation == nullptr) return {};
+  const Shape* shape = wrong.computation->At(wrong.instruction).shape;
+  return {Print(pair.before, FirstStrange(pair.before, before, after, shape)),
+          Print(pair.after, wrong)};
 }
 
 }  // namespace hv

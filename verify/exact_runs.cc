@@ -248,7 +248,10 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
                                 findings->weight);
   const double field = 0x1p61, leaves = static_cast<double>(space_.id_count());
   const auto terms = static_cast<double>(findings->facts[0].elements + findings->facts[1].elements);
-  if (findings->concrete_parameters.empty()) {
+  if (findings->difference) {
+    evidence.detail += fmt::format(": output {} of device {} differs", findings->difference->output,
+                                   pair_.mesh.NameOf(findings->difference->device));
+  } else if (findings->concrete_parameters.empty()) {
     evidence.miss_bound =
         linear ? 1 / (field - leaves) : std::min(1.0, terms * terms / field / field);
   }

@@ -12,6 +12,7 @@
 #include "verify/describe.h"
 #include "verify/divergence.h"
 #include "verify/exact_runs.h"
+#include "verify/flags.h"
 #include "verify/native_runs.h"
 
 namespace hv {
@@ -161,9 +162,11 @@ bool Doubtful(const Findings& f) {
   return f.confirmed || !f.suspicion.empty() || f.inconsistent || !f.stalled.empty();
 }
 
-Counterexample DescribeRefutation(const Pair& pair, Examination* examination) {
+Counterexample DescribeRefutation(const Scenario& scenario, const Pair& pair,
+                                  Examination* examination) {
   const Refutation& refutation = *examination->refutation();
   Counterexample c = DescribeCounterexample(pair, examination->space(), refutation);
+  c.reproduce = ReproduceCommand(scenario);
   const Divergence divergence = examination->FirstDivergence();
   c.first_diverging_before = divergence.before;
   c.first_diverging_after = divergence.after;
@@ -248,14 +251,14 @@ InputSpace SpaceOf(const Pair& pair, const Scenario& scenario,
 namespace {
 
 // Takes over what an examination found.
-void Conclude(const Pair& pair, Examination* examination, Examined* examined) {
+void Conclude(const Scenario& scenario, const Pair& pair, Examination* examination, Examined* examined) {
   CaseReport& report = examined->report;
   report.evidence = examination->findings().evidence;
   if (!examination->note().empty()) report.notes.push_back(examination->note());
   report.stalled = examination->findings().stalled;
   if (examination->stall()) DescribeStall(pair.mesh, *examination->stall(), &report);
   if (examination->refutation()) {
-    report.counterexample = DescribeRefutation(pair, examination);
+    report.counterexample = DescribeRefutation(scenario, pair, examination);
   }
   examined->findings = std::move(examination->findings());
   examined->assumptions = examination->assumptions();
@@ -276,7 +279,7 @@ void ExaminePrepared(const Scenario& scenario, Prepared prepared, Examined* exam
   if (checked) checked = AddCost(scenario, pair, &report);
   if (!checked) return Invalidate(std::move(checked).error(), false, examined);
   auto examination = ExamineUnderAssumptions(pair, scenario, *ranges, &report.assumptions);
-  Conclude(pair, examination.get(), examined);
+  Conclude(scenario, pair, examination.get(), examined);
 }
 
 }  // namespace
