@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/strong_id.h"
 #include "eval/value.h"
 #include "hlo/op.h"
 
@@ -59,6 +60,15 @@ class Domain {
   virtual Result<Value> Constant(const Literal& literal);  // default: native copy
   // A concrete native value of `value` if there is one: control needs it.
   virtual std::optional<Value> Concrete(const Value& value) const;
+
+  // What a domain of terms keeps in a form of its own; the defaults are a native array and
+  // refusals.
+  virtual Result<Value> Iota(const KernelCall& call);
+  virtual Result<Value> ElidedConstant(const Instruction& constant);
+  // dynamic-slice and dynamic-update-slice whose starts have no concrete value.
+  virtual Result<Value> DataDependentView(const KernelCall& call, std::vector<Value> operands);
+  // Comes before the folds of one collective among the devices of one group, in group order.
+  virtual void EnterCollective(const Instruction& collective, std::span<const DeviceId> group);
 };
 
 // The native domain: exact HLO semantics (hlo_ops.md, EVAL column).

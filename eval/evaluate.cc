@@ -19,7 +19,7 @@ namespace hv {
 namespace {
 
 // iota counts in 64 bits; the element type gets what convert makes of that.
-Value Iota(const KernelCall& call) {
+Value NativeIota(const KernelCall& call) {
   const Shape& shape = *call.shape;
   Value result = Value::NewNative(call.shape);
   if (shape.element_count == 0) return result;
@@ -47,14 +47,10 @@ Value ScalarU32(const KernelCall& call, int64_t number) {
 Result<Value> Source(Domain& domain, const KernelCall& call, int64_t replica, int64_t partition) {
   switch (call.instruction.opcode) {
     case Opcode::kConstant:
-      if (call.instruction.literal->elided) {
-        return Unsupported(
-            "elided-constant",
-            "the value of constant '" + std::string(call.instruction.name) + "' is elided ({...})");
-      }
+      if (call.instruction.literal->elided) return domain.ElidedConstant(call.instruction);
       return domain.Constant(*call.instruction.literal);
     case Opcode::kIota:
-      return Iota(call);
+      return domain.Iota(call);
     case Opcode::kReplicaId:
       return ScalarU32(call, replica);
     case Opcode::kPartitionId:
@@ -67,12 +63,12 @@ Result<Value> Source(Domain& domain, const KernelCall& call, int64_t replica, in
 }
 
 // Start operands of dynamic-slice and dynamic-update-slice: scalars each, or one vector (old form).
-Result<std::vector<int64_t>> ControlStarts(const Domain& domain, const KernelCall& call,
-                                           std::span<const Value> starts) {
+std::optional<std::vector<int64_t>> ControlStarts(const Domain& domain,
+                                                  std::span<const Value> starts) {
   std::vector<int64_t> all;
   for (const Value& start : starts) {
     const std::optional<Value> concrete = domain.Concrete(start);
-    if (!concrete) return NotImplemented(call, "data-dependent index");
+    if (!concrete) return std::nullopt;
     const std::vector<int64_t> integers = IntegersOf(*concrete);
     all.insert(all.end(), integers.begin(), integers.end());
   }
@@ -116,7 +112,9 @@ Result<Value> View(Domain& domain, const KernelCall& call, std::vector<Value> op
   const bool slice = call.instruction.opcode == Opcode::kDynamicSlice;
   if (slice || call.instruction.opcode == Opcode::kDynamicUpdateSlice) {
     const size_t data = slice ? 1 : 2;
-    HV_ASSIGN(starts, ControlStarts(domain, call, std::span(operands).subspan(data)));
+    auto known = ControlStarts(domain, std::span(operands).subspan(data));
+    if (!known) return domain.DataDependentView(call, std::move(operands));
+    starts = std::move(*known);
     const Shape& window = slice ? *call.shape : *operands[1].shape();
     starts = ClampStarts(operands[0].shape()->dims, window.dims, starts);
     operands.resize(data);
@@ -150,7 +148,12 @@ Result<Value> Alias(Domain& domain, const KernelCall& call, std::vector<Value> o
       break;
   }
   const Value& value = operands[0];
-  if (!value.IsDense()) return value;
+  if (!value.IsDense()) {
+    if (value.shape()->IsArray() && value.shape()->type != call.shape->type) {
+      return NotImplemented(call, "operand and result differ in type");
+    }
+    return value.shape()->IsArray() ? value.WithShape(call.shape) : value;
+  }
   if (value.element_count() != call.shape->element_count) {
     return NotImplemented(call, "operand and result differ in size");
   }
@@ -173,6 +176,19 @@ std::optional<Value> Domain::Concrete(const Value& value) const {
   if (value.IsNative()) return value;
   return std::nullopt;
 }
+
+Result<Value> Domain::Iota(const KernelCall& call) { return NativeIota(call); }
+
+Result<Value> Domain::ElidedConstant(const Instruction& constant) {
+  return Unsupported("elided-constant", "the value of constant '" + std::string(constant.name) +
+                                            "' is elided ({...})");
+}
+
+Result<Value> Domain::DataDependentView(const KernelCall& call, std::vector<Value>) {
+  return NotImplemented(call, "data-dependent index");
+}
+
+void Domain::EnterCollective(const Instruction&, std::span<const DeviceId>) {}
 
 Result<Value> Domain::Constant(const Literal& literal) { return Value::FromLiteral(literal); }
 

@@ -165,7 +165,7 @@ Value Value::TakeElement(size_t index) {
 }
 
 Value Value::WithShape(const Shape* shape) const {
-  HV_CHECK(IsDense() && shape->element_count == shape_->element_count,
+  HV_CHECK((IsDense() || extended_ != nullptr) && shape->element_count == shape_->element_count,
            "same storage, different element count");
   Value v = *this;
   v.shape_ = shape;

@@ -19,14 +19,17 @@ RunContext::RunContext(const ModulePlan& plan, const RunOptions& options)
 Result<Value> RunContext::Constant(ComputationIndex computation, InstructionIndex instruction) {
   Value& known = constants_[static_cast<size_t>(computation)][static_cast<size_t>(instruction)];
   if (known.empty()) {
-    const Literal& literal = *module().At(computation).At(instruction).literal;
-    HV_ASSIGN(known, domain().Constant(literal));
+    const Instruction& constant = module().At(computation).At(instruction);
+    HV_ASSIGN(known, constant.literal->elided ? domain().ElidedConstant(constant)
+                                              : domain().Constant(*constant.literal));
   }
   return known;
 }
 
 Device::Device(RunContext* context, DeviceId id)
-    : context_(context), id_(id), replica_(context->plan().mesh.ReplicaOf(id)),
+    : context_(context),
+      id_(id),
+      replica_(context->plan().mesh.ReplicaOf(id)),
       partition_(context->plan().mesh.PartitionOf(id)),
       free_frames_(context->plan().computations.size()),
       computation_runs_(context->plan().computations.size()) {}
@@ -179,8 +182,7 @@ void Device::StartChild(Frame* parent, InstructionIndex caller, Frame* child) {
 
 void Device::StartCondition(Frame* parent, InstructionIndex caller, Value state) {
   const Instruction& loop = parent->plan->computation->At(caller);
-  const uint64_t site =
-      parent->first_site + parent->plan->steps[static_cast<size_t>(caller)].site;
+  const uint64_t site = parent->first_site + parent->plan->steps[static_cast<size_t>(caller)].site;
   Frame* condition =
       NewFrame(loop.Computation(Attr::kCondition), FrameRole::kCondition, site, {state});
   condition->loop_state = std::move(state);
@@ -200,10 +202,18 @@ void Device::FinishFrame(Frame* frame) {
   free_frames_[static_cast<size_t>(frame->plan->index)].push_back(frame);
   --frames_alive_;
   switch (frame->role) {
-    case FrameRole::kEntry: output_ = std::move(result); return;
-    case FrameRole::kCall: Deliver(frame->parent, frame->caller, std::move(result)); return;
-    case FrameRole::kCondition: FinishCondition(frame, result); return;
-    case FrameRole::kBody: StartCondition(frame->parent, frame->caller, std::move(result)); return;
+    case FrameRole::kEntry:
+      output_ = std::move(result);
+      return;
+    case FrameRole::kCall:
+      Deliver(frame->parent, frame->caller, std::move(result));
+      return;
+    case FrameRole::kCondition:
+      FinishCondition(frame, result);
+      return;
+    case FrameRole::kBody:
+      StartCondition(frame->parent, frame->caller, std::move(result));
+      return;
     case FrameRole::kAsync: {
       const std::shared_ptr<Pending> pending = std::move(frame->pending);
       CompletePending(pending.get(), std::move(result));
@@ -226,8 +236,10 @@ void Device::FinishCondition(Frame* frame, const Value& predicate) {
   }
   const int64_t limit = context_->options().max_steps;
   if (limit > 0 && ++loop_steps_ > limit) {
-    Failed(Unsupported("loop-limit", "more than " + std::to_string(limit) +
-                                         " loop iterations on one device").value(), loop);
+    Failed(Unsupported("loop-limit",
+                       "more than " + std::to_string(limit) + " loop iterations on one device")
+               .value(),
+           loop);
     return;
   }
   const ComputationPlan& condition = *frame->plan;

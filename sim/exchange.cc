@@ -24,13 +24,17 @@ class Completion {
  public:
   Completion(RunContext* context, const Placement& placement, Fetcher* fetcher, size_t number,
              const Meeting& meeting)
-      : context_(context), placement_(placement), fetcher_(*fetcher), number_(number),
-        meeting_(meeting), shared_(ResultIsShared(*meeting.collective)) {
+      : context_(context),
+        placement_(placement),
+        fetcher_(*fetcher),
+        number_(number),
+        meeting_(meeting),
+        shared_(ResultIsShared(*meeting.collective)) {
     for (const Meeting::Member& member : meeting.members) devices_.push_back(member.device);
     is_local_ = std::all_of(devices_.begin(), devices_.end(),
                             [this](DeviceId d) { return fetcher_.IsLocal(d); });
-    reduces_once_ = Reduces(*meeting.collective) &&
-                    context->options().order != ReductionOrder::kRing;
+    reduces_once_ =
+        Reduces(*meeting.collective) && context->options().order != ReductionOrder::kRing;
     by_library_ = ReducedByLibrary(*context, placement, meeting);
     if (reduces_once_) FindPositions();
   }
@@ -128,16 +132,15 @@ class Completion {
     return positions_.at(placement_.RankOf(devices_[k])).front() == static_cast<int64_t>(k);
   }
 
-  // A rank reduces what its members receive in one go, operand by operand; nothing if that is no box or
-  // the order of reduction depends on the position.
+  // A rank reduces what its members receive in one go, operand by operand; nothing if that is no
+  // box or the order of reduction depends on the position.
   std::vector<Part> SharesOf(Rank rank) const {
     std::vector<Part> shares;
     if (!reduces_once_) return shares;
     const std::vector<int64_t>& positions = positions_.at(rank);
     for (size_t o = 0; o < meeting_.collective->operands.size(); ++o) {
-      const std::optional<Part> share =
-          ShareOf(*meeting_.collective, static_cast<int64_t>(o), positions,
-                  static_cast<int64_t>(devices_.size()));
+      const std::optional<Part> share = ShareOf(*meeting_.collective, static_cast<int64_t>(o),
+                                                positions, static_cast<int64_t>(devices_.size()));
       if (!share) return {};
       shares.push_back(*share);
     }
@@ -153,7 +156,8 @@ class Completion {
         status = Unsupported("control-is-data",
                              std::string(ToString(meeting_.collective->opcode)) +
                                  " whose offsets depend on data: they have no concrete value in "
-                                 "the domain " + std::string(context_->domain().name()));
+                                 "the domain " +
+                                 std::string(context_->domain().name()));
         return;
       }
       controls_[member].push_back(IntegersOf(fetcher_.Find(meeting_, number_, part)));
@@ -227,9 +231,10 @@ class Completion {
       HV_ASSIGN(Value value, fetcher_.Cut(meeting_, number_, part));
       values.push_back(std::move(value));
     }
+    context_->domain().EnterCollective(*meeting_.collective->instruction, devices_);
     const CollectiveKey& key = meeting_.key;
-    const uint64_t salt = Mix(Mix(key.site, static_cast<uint64_t>(key.execution)),
-                              static_cast<uint64_t>(key.group));
+    const uint64_t salt =
+        Mix(Mix(key.site, static_cast<uint64_t>(key.execution)), static_cast<uint64_t>(key.group));
     return FoldMembers(context_->module(),
                        meeting_.collective->instruction->Computation(Attr::kToApply),
                        std::move(values), context_->options(), salt);
@@ -281,16 +286,16 @@ class Completion {
   Fetcher& fetcher_;
   const size_t number_;
   const Meeting& meeting_;
-  const bool shared_;            // all members receive the same
+  const bool shared_;  // all members receive the same
   std::vector<DeviceId> devices_;
-  bool is_local_ = false;        // all members are on this rank
-  bool by_library_ = false;      // the MPI library reduces
-  bool reduces_once_ = false;    // the members of a rank can be served by one reduction
+  bool is_local_ = false;      // all members are on this rank
+  bool by_library_ = false;    // the MPI library reduces
+  bool reduces_once_ = false;  // the members of a rank can be served by one reduction
   std::map<Rank, std::vector<int64_t>> positions_;  // of members by rank, if so
   Status ready_;
   Controls controls_;
-  std::vector<Part> shares_;     // what this rank has reduced once, by operand; often none
-  std::vector<Value> reduced_;   // and the results
+  std::vector<Part> shares_;    // what this rank has reduced once, by operand; often none
+  std::vector<Value> reduced_;  // and the results
 };
 
 }  // namespace

@@ -1,0 +1,251 @@
+#include "verify/prover.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "sim/transport.h"
+#include "verify/prover_precision.h"
+#include "verify/symbolic_domain.h"
+#include "verify/symbolic_print.h"
+
+namespace hv {
+namespace {
+
+constexpr size_t kTermLength = 300;  // of a term in words
+
+using Leaves = std::vector<SymbolicTensor>;
+using Outputs = std::map<DeviceId, Leaves>;
+
+bool HasFloats(const Module& module) {
+  for (const Computation& computation : module.computations) {
+    for (const Instruction& instruction : computation.instructions) {
+      const ElementType type = instruction.shape->type;
+      if (IsFloat(type) || IsComplex(type)) return true;
+      for (const Shape* element : instruction.shape->elements) {
+        if (IsFloat(element->type) || IsComplex(element->type) || element->IsTuple()) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Runs of both modules over one table of terms, at one strictness.
+class Attempt {
+ public:
+  Attempt(Strictness strictness, const Mesh& mesh, const ProofOptions& options)
+      : mesh_(mesh),
+        options_(options),
+        domain_(strictness, options.most_pieces),
+        transport_(MakeLocalTransport()) {}
+
+  SymbolicDomain& domain() { return domain_; }
+  void NameFoldsByPosition() { domain_.NameFoldsByPosition(); }
+
+  // Leaves of the outputs of every device; false with `result` filled if there are none.
+  bool Run(const Module& module, bool is_before, Outputs* outputs, ProofResult* result) {
+    RunOptions run;
+    run.domain = &domain_;
+    run.transport = transport_.get();
+    run.max_steps = options_.most_loop_steps;
+    const auto input = [&](DeviceId device, int64_t parameter) -> Result<Value> {
+      return Argument(module, device, parameter);
+    };
+    Result<RunOutcome> outcome = RunModule(module, mesh_, input, run);
+    const std::string which = is_before ? "before: " : "after: ";
+    result->before_failed = is_before;
+    if (!outcome) {
+      result->outcome = ProofOutcome::kUnsupported;
+      result->reason = which + outcome.error().Message();
+      return false;
+    }
+    if (outcome->stall) {
+      result->outcome = ProofOutcome::kStalled;
+      result->reason = which + outcome->stall->ToString();
+      result->stall = std::move(outcome->stall);
+      return false;
+    }
+    for (const auto& [device, value] : outcome->outputs) {
+      (*outputs)[device] = domain_.LeavesOf(value);
+    }
+    return true;
+  }
+
+  // The first difference between outputs, device by device and leaf by leaf.
+  std::optional<ProofDifference> Compare(const Outputs& before, const Outputs& after) {
+    for (const auto& [device, leaves] : before) {
+      const Leaves& others = after.at(device);
+      for (size_t i = 0; i < leaves.size(); ++i) {
+        auto difference = domain_.maker().Compare(leaves[i], others[i]);
+        if (!difference) continue;
+        ProofDifference found;
+        found.device = device;
+        found.output = static_cast<int64_t>(i);
+        found.first_element = difference->region.base;
+        found.elements = difference->region.count();
+        found.before = DescribeTerm(&domain_, difference->before, kTermLength);
+        found.after = DescribeTerm(&domain_, difference->after, kTermLength);
+        found.summands = DescribeSummands(&domain_, difference->before, difference->after);
+        return found;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::string Explain(const Outputs& outputs) {
+    std::string text;
+    for (const auto& [device, leaves] : outputs) {
+      for (size_t i = 0; i < leaves.size(); ++i) {
+        for (const SymbolicPiece& piece : leaves[i].pieces()) {
+          text += "  device " + mesh_.NameOf(device) + ", output " + std::to_string(i) + ", " +
+                  DescribeRegion(piece.region) + ": " +
+                  DescribeTerm(&domain_, piece.term, kTermLength) + "\n";
+        }
+      }
+    }
+    return text;
+  }
+
+ private:
+  // Equal arguments are equal values on both modules; each is made once.
+  Value Argument(const Module& module, DeviceId device, int64_t parameter) {
+    const DeviceId known =
+        options_.representative ? options_.representative(device, parameter) : device;
+    const Computation& entry = module.Entry();
+    const Shape* shape = entry.At(entry.parameters[static_cast<size_t>(parameter)]).shape;
+    return domain_.Unknown(
+        shape, "parameter " + std::to_string(parameter) + " of device " + mesh_.NameOf(known));
+  }
+
+  Mesh mesh_;
+  const ProofOptions& options_;
+  SymbolicDomain domain_;
+  std::unique_ptr<Transport> transport_;
+};
+
+class Prover {
+ public:
+  Prover(const Module& before, const Module& after, const Mesh& mesh, const ProofOptions& options)
+      : before_(before), after_(after), mesh_(mesh), options_(options) {}
+
+  ProofResult Prove() {
+    const bool floats = HasFloats(before_) || HasFloats(after_);
+    for (const Strictness strictness :
+         {Strictness::kBitwise, Strictness::kReassociation, Strictness::kNestedSums,
+          Strictness::kReal, Strictness::kRoundedConstant}) {
+      if (Try(strictness)) break;
+      if (result_.outcome != ProofOutcome::kNotProved || !floats) return std::move(result_);
+    }
+    if (result_.outcome != ProofOutcome::kProved) return std::move(result_);
+    if (result_.level == ProofLevel::kReal) {
+      result_.precision = PrecisionChange(before_, after_);
+    }
+    if (result_.level != ProofLevel::kBitwise) CheckConsistency();
+    return std::move(result_);
+  }
+
+ private:
+  bool Try(Strictness strictness) {
+    Attempt attempt(strictness, mesh_, options_);
+    Outputs before, after;
+    if (!attempt.Run(before_, true, &before, &result_)) return false;
+    if (!attempt.Run(after_, false, &after, &result_)) return false;
+    result_.difference = attempt.Compare(before, after);
+    if (options_.explain) {
+      result_.explanation =
+          "before:\n" + attempt.Explain(before) + "after:\n" + attempt.Explain(after);
+    }
+    if (result_.difference) {
+      result_.outcome = ProofOutcome::kNotProved;
+      result_.reason = InWords(*result_.difference);
+      return false;
+    }
+    result_.outcome = ProofOutcome::kProved;
+    result_.reason.clear();
+    switch (strictness) {
+      case Strictness::kBitwise:
+        result_.level = ProofLevel::kBitwise;
+        break;
+      case Strictness::kNestedSums:
+        result_.sub_class = "nested sums";
+        [[fallthrough]];
+      case Strictness::kReassociation:
+        result_.level = ProofLevel::kReassociation;
+        break;
+      case Strictness::kRoundedConstant:
+        result_.sub_class = "constant rounded";
+        [[fallthrough]];
+      case Strictness::kReal:
+        result_.level = ProofLevel::kReal;
+        break;
+    }
+    return true;
+  }
+
+  std::string InWords(const ProofDifference& d) const {
+    std::string text = "device " + mesh_.NameOf(d.device) + ", output " + std::to_string(d.output) +
+                       ", " + std::to_string(d.elements) + " element(s) from " +
+                       std::to_string(d.first_element) + ": ";
+    if (!d.summands.empty()) return text + "after " + d.summands;
+    return text + "before is " + d.before + ", after is " + d.after;
+  }
+
+  // Devices whose outputs were the same value before must agree after, bit for bit. A fold is known
+  // by its operands by position, so that groups that fold the same values agree.
+  void CheckConsistency() {
+    Attempt attempt(Strictness::kBitwise, mesh_, options_);
+    attempt.NameFoldsByPosition();
+    Outputs before, after;
+    ProofResult scratch;
+    if (!attempt.Run(before_, true, &before, &scratch)) return;
+    if (!attempt.Run(after_, false, &after, &scratch)) return;
+    const size_t leaves = before.begin()->second.size();
+    for (size_t leaf = 0; leaf < leaves; ++leaf) {
+      std::vector<DeviceId> first_of_class;
+      for (const auto& [device, values] : before) {
+        const auto same = [&, &values = values](DeviceId other) {
+          return !attempt.domain().maker().Compare(before.at(other)[leaf], values[leaf]);
+        };
+        const auto found = std::find_if(first_of_class.begin(), first_of_class.end(), same);
+        if (found == first_of_class.end()) {
+          first_of_class.push_back(device);
+        } else if (attempt.domain().maker().Compare(after.at(*found)[leaf],
+                                                    after.at(device)[leaf])) {
+          result_.outcome = ProofOutcome::kInconsistent;
+          result_.reason = "output " + std::to_string(leaf) + " was one value on devices " +
+                           mesh_.NameOf(*found) + " and " + mesh_.NameOf(device) +
+                           "; after, each adds in an order of its own, so they may drift apart";
+          return;
+        }
+      }
+    }
+  }
+
+  const Module& before_;
+  const Module& after_;
+  const Mesh mesh_;
+  const ProofOptions& options_;
+  ProofResult result_;
+};
+
+}  // namespace
+
+std::string_view ToString(ProofLevel level) {
+  switch (level) {
+    case ProofLevel::kBitwise:
+      return "bitwise";
+    case ProofLevel::kReassociation:
+      return "reassociation";
+    case ProofLevel::kReal:
+      return "real";
+  }
+  return "";
+}
+
+ProofResult ProvePair(const Module& before, const Module& after, const Mesh& mesh,
+                      const ProofOptions& options) {
+  return Prover(before, after, mesh, options).Prove();
+}
+
+}  // namespace hv

@@ -1,0 +1,64 @@
+// Proves that two modules give the same outputs for all inputs at one topology, by comparing the
+// normal forms of their outputs. What PROVED means, and what is trusted, stands in docs/proof.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/strong_id.h"
+#include "hlo/module.h"
+#include "sim/mesh.h"
+#include "sim/run.h"
+
+namespace hv {
+
+enum class ProofLevel : uint8_t { kBitwise, kReassociation, kReal };
+std::string_view ToString(ProofLevel level);  // "bitwise", "reassociation", "real"
+
+enum class ProofOutcome : uint8_t {
+  kProved,
+  kInconsistent,  // proved at a level below bitwise, but replicas that agreed may drift apart
+  kNotProved,     // normal forms differ: says nothing about the modules
+  kUnsupported,   // a module cannot be run on terms
+  kStalled,       // a module cannot finish
+};
+
+struct ProofOptions {
+  size_t most_pieces = 100000;      // of one tensor
+  int64_t most_loop_steps = 10000;  // iterations per device
+  // The device whose ENTRY argument stands for that of `device` (inputs known to be replicated).
+  // Null: all arguments are independent. Whoever sets it states the assumption.
+  std::function<DeviceId(DeviceId device, int64_t parameter)> representative;
+  bool explain = false;  // fill ProofResult::explanation
+};
+
+// The first place where the normal forms differ, under the weakest level tried.
+struct ProofDifference {
+  DeviceId device;
+  int64_t output = 0;         // leaf of the result
+  int64_t first_element = 0;  // row-major
+  int64_t elements = 1;
+  std::string before, after;  // terms in words
+  std::string summands;       // "misses ...; has in excess ...", if both are sums; else empty
+};
+
+struct ProofResult {
+  ProofOutcome outcome = ProofOutcome::kNotProved;
+  ProofLevel level = ProofLevel::kBitwise;  // kProved, kInconsistent
+  std::string sub_class;                    // "nested sums", "constant rounded", or empty
+  std::string precision;  // level real: "wider", "narrower", "mixed" or empty, and where
+  std::string reason;     // everything but kProved: in words
+  std::optional<ProofDifference> difference;
+  std::optional<Stall> stall;
+  std::string explanation;     // the normal forms at the outputs
+  bool before_failed = false;  // kUnsupported, kStalled: is it before that cannot run?
+};
+
+// Both modules have the same ENTRY shapes; `mesh` fits both.
+ProofResult ProvePair(const Module& before, const Module& after, const Mesh& mesh,
+                      const ProofOptions& options);
+
+}  // namespace hv

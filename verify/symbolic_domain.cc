@@ -1,0 +1,409 @@
+#include "verify/symbolic_domain.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "eval/code_domain.h"
+#include "eval/gather_scatter.h"
+#include "eval/native_kernels.h"
+#include "verify/symbolic_key.h"
+#include "verify/symbolic_program.h"
+
+namespace hv {
+namespace {
+
+// Native values of this many elements and less are made where all operands are native; larger ones
+// (a broadcast constant of a terabyte) become terms.
+constexpr int64_t kLargestNative = int64_t{1} << 16;
+
+tl::unexpected<Error> TooManyPieces(std::string_view op) {
+  return Unsupported("too-many-pieces", std::string(op) + ": more pieces than the prover handles");
+}
+
+bool IsExact(ElementType type) { return IsInteger(type) || IsPred(type); }
+
+// Pieces that read the source positions `positions` in order: maximal runs of constant stride.
+Pieces RunsOf(std::span<const int64_t> positions) {
+  Pieces pieces;
+  for (size_t i = 0; i < positions.size();) {
+    size_t end = i + 1;
+    const int64_t step = end < positions.size() ? positions[end] - positions[i] : 0;
+    while (end < positions.size() && positions[end] - positions[end - 1] == step) ++end;
+    Piece piece;
+    piece.in_base = positions[i];
+    piece.out_base = static_cast<int64_t>(i);
+    if (end - i > 1) piece.digits.push_back({static_cast<int64_t>(end - i), step, 1});
+    pieces.push_back(std::move(piece));
+    i = end;
+  }
+  return pieces;
+}
+
+void AppendLeaves(const Value& value, std::vector<Value>* leaves) {
+  if (value.shape()->IsTuple() && value.extended() == nullptr) {
+    for (const Value& element : value.elements()) AppendLeaves(element, leaves);
+  } else if (value.shape()->IsArray()) {
+    leaves->push_back(value);
+  }
+}
+
+void AppendLeafShapes(const Shape* shape, std::vector<const Shape*>* leaves) {
+  for (const Shape* element : shape->elements) AppendLeafShapes(element, leaves);
+  if (shape->IsArray()) leaves->push_back(shape);
+}
+
+// A value of `shape` whose array leaves are made by `make`, in order.
+template <class Make>
+Value Build(const Shape* shape, const Make& make) {
+  if (shape->IsTuple()) {
+    std::vector<Value> elements;
+    for (const Shape* element : shape->elements) elements.push_back(Build(element, make));
+    return Value::Tuple(shape, std::move(elements));
+  }
+  return shape->IsArray() ? make(shape) : Value::Token(shape);
+}
+
+}  // namespace
+
+SymbolicDomain::SymbolicDomain(Strictness strictness, size_t most_pieces)
+    : algebra_(strictness),
+      maker_(&algebra_, most_pieces),
+      sources_(&maker_),
+      native_(MakeNativeDomain()) {}
+
+SymbolicTensor SymbolicDomain::TensorOf(const Value& value) {
+  const auto* tensor = dynamic_cast<const SymbolicTensor*>(value.extended());
+  return tensor != nullptr ? *tensor : maker_.FromNative(value);
+}
+
+SymbolicDomain::Tensors SymbolicDomain::TensorsOf(std::span<const Value> values) {
+  Tensors tensors;
+  for (const Value& value : values) tensors.push_back(TensorOf(value));
+  return tensors;
+}
+
+std::vector<SymbolicTensor> SymbolicDomain::LeavesOf(const Value& value) {
+  std::vector<Value> leaves;
+  AppendLeaves(value, &leaves);
+  return TensorsOf(leaves);
+}
+
+Value SymbolicDomain::Wrap(const Shape* shape, SymbolicTensor tensor) {
+  return Value::Extended(shape, std::make_shared<SymbolicTensor>(std::move(tensor)));
+}
+
+Result<Value> SymbolicDomain::Made(const KernelCall& call, std::optional<SymbolicTensor> tensor) {
+  if (!tensor) return TooManyPieces(ToString(call.instruction.opcode));
+  return Wrap(call.shape, std::move(*tensor));
+}
+
+Value SymbolicDomain::Unknown(const Shape* shape, const std::string& name) {
+  int64_t leaf = 0;
+  const bool single = !shape->IsTuple();
+  return Build(shape, [&](const Shape* array) {
+    const std::string full = single ? name : name + "." + std::to_string(leaf++);
+    return Wrap(array, maker_.Source(sources_.Named(full), *array));
+  });
+}
+
+Result<Value> SymbolicDomain::Uninterpreted(const KernelCall& call,
+                                            std::span<const Value> operands) {
+  if (HasSideEffect(call.instruction) || call.instruction.opcode == Opcode::kRng ||
+      call.instruction.opcode == Opcode::kRngGetAndUpdateState) {
+    return Unsupported("unsupported-op", std::string(ToString(call.instruction.opcode)) +
+                                             " has effects or is not a function of its operands");
+  }
+  std::string key = OpKey(call.module, call.instruction);
+  std::vector<Value> arrays;
+  for (const Value& operand : operands) AppendLeaves(operand, &arrays);
+  for (const Value& array : arrays) AppendShape(*array.shape(), false, &key);
+  std::vector<const Shape*> results;
+  AppendLeafShapes(call.shape, &results);
+  int64_t source =
+      sources_.ResultsOf(key, ToString(call.instruction.opcode), results.size(), TensorsOf(arrays));
+  return Build(call.shape,
+               [&](const Shape* array) { return Wrap(array, maker_.Source(source++, *array)); });
+}
+
+SymbolicTensor SymbolicDomain::Spread(const SymbolicTensor& scalar, const Shape& shape) {
+  if (shape.element_count == 0) return SymbolicTensor({});
+  Term term = scalar.pieces()[0].term;
+  DigitMap map;
+  if (shape.element_count > 1) map.columns.push_back({shape.element_count, -1, 0});
+  return SymbolicTensor({{WholeRegion(shape.element_count), algebra_.Substitute(term, map)}});
+}
+
+SymbolicTensor SymbolicDomain::ConvertedTo(const SymbolicTensor& tensor, ElementType from,
+                                           ElementType to) {
+  if (from == to) return tensor;
+  std::vector<SymbolicPiece> pieces = tensor.pieces();
+  for (SymbolicPiece& piece : pieces) {
+    piece.term = algebra_.Scalar(ScalarFn::kConvert, to, {std::move(piece.term)});
+  }
+  return maker_.Simplified(std::move(pieces));
+}
+
+Result<Value> SymbolicDomain::Scalar(const KernelCall& call, std::vector<Value> operands) {
+  if (AllNative(operands)) return native_->Scalar(call, std::move(operands));
+  Tensors tensors = TensorsOf(operands);
+  std::vector<ElementType> types;
+  std::vector<const SymbolicTensor*> pointers;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Shape& shape = *operands[i].shape();
+    types.push_back(shape.type);
+    const bool spreads = shape.IsScalar() && !call.shape->IsScalar();
+    if (spreads) tensors[i] = Spread(tensors[i], *call.shape);
+    pointers.push_back(&tensors[i]);
+  }
+  const bool reshapes = operands[0].element_count() != call.shape->element_count &&
+                        Definition(call.instruction).scalar == ScalarFn::kBitcastConvert;
+  if (reshapes) return Uninterpreted(call, operands);
+  auto cells = maker_.Zip(pointers);
+  if (!cells) return TooManyPieces(ToString(call.instruction.opcode));
+  std::vector<SymbolicPiece> pieces;
+  for (ZippedCell& cell : *cells) {
+    auto term =
+        ApplyInstruction(&algebra_, call.instruction, *call.shape, types, std::move(cell.terms));
+    if (!term) return Uninterpreted(call, operands);
+    pieces.push_back({std::move(cell.region), std::move(*term)});
+  }
+  return Wrap(call.shape, maker_.Simplified(std::move(pieces)));
+}
+
+Result<Value> SymbolicDomain::Map(const KernelCall& call, std::vector<Value> operands) {
+  if (AllNative(operands)) return native_->Map(call, std::move(operands));
+  const Tensors tensors = TensorsOf(operands);
+  std::vector<const SymbolicTensor*> pointers;
+  for (const SymbolicTensor& tensor : tensors) pointers.push_back(&tensor);
+  auto cells = maker_.Zip(pointers);
+  if (!cells) return TooManyPieces("map");
+  if (call.shape->IsTuple()) return Uninterpreted(call, operands);
+  std::vector<SymbolicPiece> pieces;
+  for (ZippedCell& cell : *cells) {
+    auto terms =
+        ApplyComputation(&algebra_, call.module, call.instruction.Computation(Attr::kToApply),
+                         std::move(cell.terms));
+    if (!terms) return Uninterpreted(call, operands);
+    pieces.push_back({std::move(cell.region), std::move((*terms)[0])});
+  }
+  return Wrap(call.shape, maker_.Simplified(std::move(pieces)));
+}
+
+Result<Value> SymbolicDomain::Reduce(const KernelCall& call, std::vector<Value> operands) {
+  if (AllNative(operands)) return native_->Reduce(call, std::move(operands));
+  const ComputationIndex computation = call.instruction.Computation(Attr::kToApply);
+  const Reducer reducer = RecognizeReducer(call.module, computation);
+  const ElementType from = operands[0].shape()->type;
+  if (operands.size() != 2 || reducer.fn == ScalarFn::kNone || call.shape->IsTuple() ||
+      !algebra_.OrderFree(reducer.element)) {
+    return Uninterpreted(call, operands);
+  }
+  const ElementType type = reducer.element;
+  const SymbolicTensor tensor = ConvertedTo(TensorOf(operands[0]), from, type);
+  const SymbolicTensor init = ConvertedTo(TensorOf(operands[1]), operands[1].shape()->type, type);
+  ReductionOperand operand{&tensor, {}};
+  const ReductionDomain domain = DomainOfReduce(
+      *operands[0].shape(), call.instruction.Ints(Attr::kDimensions), &operand.strides);
+  const SymbolicTensor start = Spread(init, *call.shape);
+  std::optional<Term> first;
+  if (!start.pieces().empty()) first = start.pieces()[0].term;
+  return Made(call, ReduceTensors(
+                        &maker_, {reducer.fn, type}, domain, {&operand, 1},
+                        [](std::vector<Term> terms) { return std::move(terms[0]); }, first,
+                        [&](std::vector<Term> terms) {
+                          return algebra_.Scalar(ScalarFn::kConvert, call.shape->type,
+                                                 std::move(terms));
+                        }));
+}
+
+// Products are taken and added in the compute type of the result: f32 for narrow floats, rounded
+// once.
+Result<Value> SymbolicDomain::Contract(const KernelCall& call, std::vector<Value> operands) {
+  if (AllNative(operands)) return native_->Contract(call, std::move(operands));
+  const ElementType result = call.shape->type;
+  if (call.instruction.opcode != Opcode::kDot || call.instruction.Has(Attr::kSparsity) ||
+      !algebra_.OrderFree(result)) {
+    return Uninterpreted(call, operands);
+  }
+  const ElementType compute = IsFloat(result) && BitWidth(result) < 32 ? ElementType::kF32 : result;
+  Tensors tensors;
+  for (const Value& operand : operands) {
+    SymbolicTensor tensor = ConvertedTo(TensorOf(operand), operand.shape()->type, result);
+    tensors.push_back(ConvertedTo(tensor, result, compute));
+  }
+  ReductionOperand sides[] = {{&tensors[0], {}}, {&tensors[1], {}}};
+  const ReductionDomain domain =
+      DomainOfDot(call.instruction, *operands[0].shape(), *operands[1].shape(), &sides[0].strides,
+                  &sides[1].strides);
+  std::optional<Term> zero;
+  if (domain.kept == domain.extents.size() || CountElements(domain.extents) == 0) {
+    zero = algebra_.Integer(algebra_.Canonical(compute), 0);
+  }
+  return Made(call, ReduceTensors(
+                        &maker_, {ScalarFn::kAdd, compute}, domain, sides,
+                        [&](std::vector<Term> terms) {
+                          return algebra_.Scalar(ScalarFn::kMultiply, compute, std::move(terms));
+                        },
+                        zero,
+                        [&](std::vector<Term> terms) {
+                          return algebra_.Scalar(ScalarFn::kConvert, result, std::move(terms));
+                        }));
+}
+
+Result<Value> SymbolicDomain::Window(const KernelCall& call, std::vector<Value> operands) {
+  if (AllNative(operands)) return native_->Window(call, std::move(operands));
+  return Uninterpreted(call, operands);
+}
+
+// The native gather run on positions says which element goes where.
+std::optional<Pieces> SymbolicDomain::GatherPieces(const KernelCall& call,
+                                                   std::span<const Value> operands) {
+  const Shape& operand = *operands[0].shape();
+  const std::optional<Value> indices = Concrete(operands[1]);
+  if (!indices || operand.element_count > kLargestNative ||
+      call.shape->element_count > kLargestNative || operand.element_count == 0) {
+    return std::nullopt;
+  }
+  ShapeTable& shapes = call.module.context->shapes;
+  Value positions = Value::NewNative(shapes.WithType(operand, ElementType::kS64));
+  const auto all = positions.MutableAs<int64_t>();
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
+  const IndexPlan plan = PlanGather(call.instruction, operand, *operands[1].shape(), *call.shape);
+  const Value moved = GatherWith(plan, positions, IntegersOf(*indices),
+                                 shapes.WithType(*call.shape, ElementType::kS64));
+  return RunsOf(moved.As<int64_t>());
+}
+
+Result<Value> SymbolicDomain::Gather(const KernelCall& call, std::vector<Value> operands) {
+  if (AllNative(operands)) return native_->Gather(call, std::move(operands));
+  const std::optional<Pieces> pieces = GatherPieces(call, operands);
+  if (!pieces) return Uninterpreted(call, operands);
+  operands.resize(1);
+  return Move(call.shape, *pieces, std::move(operands));
+}
+
+Result<Value> SymbolicDomain::Scatter(const KernelCall& call, std::vector<Value> operands) {
+  if (AllNative(operands)) return native_->Scatter(call, std::move(operands));
+  return Uninterpreted(call, operands);
+}
+
+Result<Value> SymbolicDomain::Opaque(const KernelCall& call, std::vector<Value> operands) {
+  switch (call.instruction.opcode) {
+    case Opcode::kGetDimensionSize:
+      return native_->Opaque(call, std::move(operands));
+    case Opcode::kCustomCall:
+      if (IsAnnotation(call.instruction) && operands.size() == 1 &&
+          SameShape(*operands[0].shape(), *call.shape)) {
+        return std::move(operands[0]);
+      }
+      break;
+    default:
+      break;
+  }
+  if (AllNative(operands)) {
+    Result<Value> value = native_->Opaque(call, operands);
+    if (value || value.error().kind != ErrorKind::kUnsupported) return value;
+  }
+  return Uninterpreted(call, operands);
+}
+
+Result<Value> SymbolicDomain::DataDependentView(const KernelCall& call,
+                                                std::vector<Value> operands) {
+  return Uninterpreted(call, operands);
+}
+
+Result<Value> SymbolicDomain::Move(const Shape* shape, const Pieces& pieces,
+                                   std::vector<Value> operands) {
+  if (AllNative(operands) && shape->element_count <= kLargestNative) {
+    return native_->Move(shape, pieces, std::move(operands));
+  }
+  const Tensors tensors = TensorsOf(operands);
+  std::vector<const SymbolicTensor*> pointers;
+  for (const SymbolicTensor& tensor : tensors) pointers.push_back(&tensor);
+  auto moved = maker_.Move(pieces, pointers, shape->type, shape->element_count);
+  if (!moved) return TooManyPieces("data movement");
+  return Wrap(shape, std::move(*moved));
+}
+
+Result<Value> SymbolicDomain::Iota(const KernelCall& call) {
+  if (call.shape->element_count <= kLargestNative) return native_->Iota(call);
+  return Wrap(call.shape, maker_.Iota(*call.shape, call.instruction.Int(Attr::kIotaDimension, 0)));
+}
+
+Result<Value> SymbolicDomain::ElidedConstant(const Instruction& constant) {
+  return Unknown(constant.shape, "elided constant " + std::string(constant.name));
+}
+
+void SymbolicDomain::EnterCollective(const Instruction& instruction,
+                                     std::span<const DeviceId> group) {
+  instance_ = ToString(PlainOpcode(instruction.opcode));
+  if (folds_by_position_) return;
+  for (const DeviceId device : group) instance_.append(" ").append(std::to_string(device.value));
+}
+
+Result<Value> SymbolicDomain::Fold(const Module& module, ComputationIndex reducer,
+                                   std::vector<Value> values, bool accumulate_wide) {
+  if (AllNative(values)) return native_->Fold(module, reducer, std::move(values), accumulate_wide);
+  const Shape* shape = values[0].shape();
+  const Reducer known = RecognizeReducer(module, reducer);
+  const bool wide = accumulate_wide && IsFloat(known.element) && BitWidth(known.element) < 32;
+  const ElementType parameter = module.At(reducer).At(module.At(reducer).parameters[0]).shape->type;
+  const ElementType type = known.fn == ScalarFn::kNone ? parameter
+                           : wide                      ? ElementType::kF32
+                                                       : known.element;
+  Tensors tensors;
+  std::vector<const SymbolicTensor*> pointers;
+  for (const Value& value : values) {
+    tensors.push_back(ConvertedTo(TensorOf(value), value.shape()->type, type));
+  }
+  for (const SymbolicTensor& tensor : tensors) pointers.push_back(&tensor);
+  auto cells = maker_.Zip(pointers);
+  if (!cells) return TooManyPieces("a reduction over devices");
+  std::vector<SymbolicPiece> pieces;
+  for (ZippedCell& cell : *cells) {
+    Term folded = cell.terms[0];
+    if (known.fn != ScalarFn::kNone) {
+      folded = algebra_.Fold(known.fn, type, std::move(cell.terms), instance_);
+    } else {
+      for (size_t i = 1; i < cell.terms.size(); ++i) {
+        auto next = ApplyComputation(&algebra_, module, reducer,
+                                     {std::move(folded), std::move(cell.terms[i])});
+        if (!next) return Unsupported("unsupported-op", "a reducer that is not elementwise");
+        folded = std::move((*next)[0]);
+      }
+    }
+    folded = algebra_.Scalar(ScalarFn::kConvert, shape->type, {std::move(folded)});
+    pieces.push_back({std::move(cell.region), std::move(folded)});
+  }
+  return Wrap(shape, maker_.Simplified(std::move(pieces)));
+}
+
+// Terms that turned out to be constant; integers and pred, small ones only.
+std::optional<Value> SymbolicDomain::Concrete(const Value& value) const {
+  if (value.IsNative()) return value;
+  const auto* tensor = dynamic_cast<const SymbolicTensor*>(value.extended());
+  if (tensor == nullptr || !IsExact(value.shape()->type) ||
+      value.element_count() > kLargestNative) {
+    return std::nullopt;
+  }
+  Value result = Value::NewNative(value.shape());
+  std::byte* out = result.MutableBytes().data();
+  const size_t width = static_cast<size_t>(result.element_bytes());
+  for (const SymbolicPiece& piece : tensor->pieces()) {
+    if (!Algebra::IsConstant(piece.term)) return std::nullopt;
+    std::vector<int64_t> offsets = {piece.region.base};
+    for (const RegionDigit& d : piece.region.digits) {
+      const size_t before = offsets.size();
+      for (int64_t i = 1; i < d.extent; ++i) {
+        for (size_t k = 0; k < before; ++k) offsets.push_back(offsets[k] + i * d.stride);
+      }
+    }
+    for (int64_t offset : offsets) {
+      std::memcpy(out + static_cast<size_t>(offset) * width, piece.term.node->bytes.data(), width);
+    }
+  }
+  return result;
+}
+
+}  // namespace hv

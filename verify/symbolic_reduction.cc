@@ -1,0 +1,230 @@
+#include "verify/symbolic_reduction.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "verify/symbolic_pieces.h"
+
+namespace hv {
+namespace {
+
+// A box of the common domain and the operands' terms over it.
+struct DomainPart {
+  DigitMap map;
+  std::vector<Term> terms;
+};
+
+// `inner` maps to the columns of `outer`.
+DigitMap Compose(const DigitMap& outer, const DigitMap& inner) {
+  DigitMap map;
+  map.offset = outer.offset;
+  for (size_t c = 0; c < outer.columns.size(); ++c) {
+    const DigitMap::Column& column = outer.columns[c];
+    if (column.row >= 0)
+      map.offset[static_cast<size_t>(column.row)] += column.step * inner.offset[c];
+  }
+  for (const DigitMap::Column& c : inner.columns) {
+    const DigitMap::Column& column = outer.columns[static_cast<size_t>(c.row)];
+    map.columns.push_back({c.extent, column.row, column.step * c.step});
+  }
+  return map;
+}
+
+DigitMap WholeDomain(const Extents& extents) {
+  DigitMap map;
+  map.offset.assign(extents.size(), 0);
+  for (size_t d = 0; d < extents.size(); ++d) {
+    if (extents[d] > 1) map.columns.push_back({extents[d], static_cast<int>(d), 1});
+  }
+  return map;
+}
+
+Region AccessOf(const Extents& extents, const std::vector<int64_t>& strides) {
+  Region region;
+  for (size_t d = 0; d < extents.size(); ++d) region.digits.push_back({extents[d], strides[d]});
+  return region;
+}
+
+std::optional<std::vector<DomainPart>> ReadAll(TensorMaker* maker, const Extents& extents,
+                                               std::span<const ReductionOperand> operands) {
+  std::vector<DomainPart> parts = {{WholeDomain(extents), {}}};
+  for (const ReductionOperand& operand : operands) {
+    const Region access = AccessOf(extents, operand.strides);
+    std::vector<DomainPart> finer;
+    for (const DomainPart& part : parts) {
+      std::vector<ReadPart> read;
+      if (!maker->Read(*operand.tensor, Restrict(access, part.map), &read)) return std::nullopt;
+      if (finer.size() + read.size() > maker->limit()) return std::nullopt;
+      for (ReadPart& r : read) {
+        DomainPart smaller{Compose(part.map, r.access), {}};
+        for (const Term& term : part.terms) {
+          smaller.terms.push_back(maker->algebra().Substitute(term, r.access));
+        }
+        smaller.terms.push_back(std::move(r.term));
+        finer.push_back(std::move(smaller));
+      }
+    }
+    parts = std::move(finer);
+  }
+  return parts;
+}
+
+// Adds a term over a region to cells that may overlap it: cells are split so that each stays
+// uniform.
+class Overlay {
+ public:
+  explicit Overlay(TensorMaker* maker) : maker_(maker) {}
+
+  bool Add(Region region, Term term, int64_t count) {
+    std::vector<SymbolicPiece> fresh = {{std::move(region), std::move(term)}};
+    const size_t old = cells_.size();
+    for (size_t c = 0; c < old && !fresh.empty(); ++c) {
+      std::vector<SymbolicPiece> outside;
+      for (SymbolicPiece& piece : fresh) {
+        if (!Meet(c, &piece, &outside, count)) return false;
+      }
+      fresh = std::move(outside);
+    }
+    for (SymbolicPiece& piece : fresh) cells_.push_back({piece.region, {std::move(piece.term)}});
+    std::erase_if(cells_, [](const ZippedCell& cell) { return cell.terms.empty(); });
+    return cells_.size() <= maker_->limit();
+  }
+
+  std::vector<ZippedCell>& cells() { return cells_; }
+
+ private:
+  // Splits cell c and `piece` along each other; what of the piece lies outside goes to `outside`.
+  bool Meet(size_t c, SymbolicPiece* piece, std::vector<SymbolicPiece>* outside, int64_t count) {
+    if (cells_[c].terms.empty()) {
+      outside->push_back(std::move(*piece));
+      return true;
+    }
+    if (cells_[c].region == piece->region) {
+      cells_[c].terms.push_back(std::move(piece->term));
+      return true;
+    }
+    std::vector<Overlap> overlaps;
+    if (!Intersect(piece->region, cells_[c].region, maker_->limit(), &overlaps)) return false;
+    if (overlaps.empty()) {
+      outside->push_back(std::move(*piece));
+      return true;
+    }
+    const ZippedCell cell = std::move(cells_[c]);
+    cells_[c].terms.clear();
+    Algebra& algebra = maker_->algebra();
+    for (const Overlap& o : overlaps) {
+      ZippedCell both{Restrict(piece->region, o.access), {}};
+      for (const Term& term : cell.terms) both.terms.push_back(algebra.Substitute(term, o.region));
+      both.terms.push_back(algebra.Substitute(piece->term, o.access));
+      cells_.push_back(std::move(both));
+    }
+    for (const Region& rest : ComplementOf(piece->region, count)) {
+      overlaps.clear();
+      if (!Intersect(rest, cell.region, maker_->limit(), &overlaps)) return false;
+      for (const Overlap& o : overlaps) {
+        ZippedCell left{Restrict(rest, o.access), {}};
+        for (const Term& term : cell.terms)
+          left.terms.push_back(algebra.Substitute(term, o.region));
+        cells_.push_back(std::move(left));
+      }
+    }
+    for (const Region& rest : ComplementOf(cell.region, count)) {
+      overlaps.clear();
+      if (!Intersect(rest, piece->region, maker_->limit(), &overlaps)) return false;
+      for (const Overlap& o : overlaps) {
+        outside->push_back({Restrict(rest, o.access), algebra.Substitute(piece->term, o.region)});
+      }
+    }
+    return true;
+  }
+
+  TensorMaker* maker_;
+  std::vector<ZippedCell> cells_;
+};
+
+bool Contains(std::span<const int64_t> list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+}  // namespace
+
+std::optional<SymbolicTensor> ReduceTensors(TensorMaker* maker, const ReductionSpec& spec,
+                                            const ReductionDomain& domain,
+                                            std::span<const ReductionOperand> operands,
+                                            const TermFn& body, const std::optional<Term>& init,
+                                            const TermFn& finish) {
+  Algebra& algebra = maker->algebra();
+  const std::span<const int64_t> kept(domain.extents.data(), domain.kept);
+  const int64_t count = CountElements(kept);
+  if (count == 0) return SymbolicTensor({});
+  Region result = AccessOf(domain.extents, std::vector<int64_t>(domain.extents.size(), 0));
+  const std::vector<int64_t> strides = RowMajorStrides(kept);
+  for (size_t d = 0; d < kept.size(); ++d) result.digits[d].stride = strides[d];
+
+  Overlay overlay(maker);
+  if (init && !overlay.Add(WholeRegion(count), *init, count)) return std::nullopt;
+  if (CountElements(domain.extents) != 0) {
+    auto parts = ReadAll(maker, domain.extents, operands);
+    if (!parts) return std::nullopt;
+    for (DomainPart& part : *parts) {
+      Extents extents;
+      size_t bound = 0;
+      for (const DigitMap::Column& c : part.map.columns) {
+        extents.push_back(c.extent);
+        if (c.row >= static_cast<int>(domain.kept)) ++bound;
+      }
+      Region region = Restrict(result, part.map);
+      region.digits.resize(region.digits.size() - bound);  // bound columns come last
+      Term term = algebra.Bind(spec.fn, spec.type, body(std::move(part.terms)), extents, bound);
+      if (!overlay.Add(std::move(region), std::move(term), count)) return std::nullopt;
+    }
+  }
+  std::vector<SymbolicPiece> pieces;
+  for (ZippedCell& cell : overlay.cells()) {
+    Term term = algebra.Fold(spec.fn, spec.type, std::move(cell.terms), {});
+    pieces.push_back({std::move(cell.region), finish({std::move(term)})});
+  }
+  return maker->Simplified(std::move(pieces));
+}
+
+ReductionDomain DomainOfReduce(const Shape& operand, std::span<const int64_t> dimensions,
+                               std::vector<int64_t>* strides) {
+  ReductionDomain domain;
+  const std::vector<int64_t> all = RowMajorStrides(operand.dims);
+  for (const bool reduced : {false, true}) {
+    for (size_t d = 0; d < operand.dims.size(); ++d) {
+      if (Contains(dimensions, static_cast<int64_t>(d)) != reduced) continue;
+      domain.extents.push_back(operand.dims[d]);
+      strides->push_back(all[d]);
+    }
+    if (!reduced) domain.kept = domain.extents.size();
+  }
+  return domain;
+}
+
+ReductionDomain DomainOfDot(const Instruction& dot, const Shape& lhs, const Shape& rhs,
+                            std::vector<int64_t>* lhs_strides, std::vector<int64_t>* rhs_strides) {
+  const auto lhs_batch = dot.Ints(Attr::kLhsBatchDims), rhs_batch = dot.Ints(Attr::kRhsBatchDims);
+  const auto lhs_sum = dot.Ints(Attr::kLhsContractingDims);
+  const auto rhs_sum = dot.Ints(Attr::kRhsContractingDims);
+  const std::vector<int64_t> left = RowMajorStrides(lhs.dims), right = RowMajorStrides(rhs.dims);
+  ReductionDomain domain;
+  auto add = [&](int64_t l, int64_t r) {  // a dimension of lhs, of rhs, or of both
+    domain.extents.push_back(l >= 0 ? lhs.dims[static_cast<size_t>(l)]
+                                    : rhs.dims[static_cast<size_t>(r)]);
+    lhs_strides->push_back(l >= 0 ? left[static_cast<size_t>(l)] : 0);
+    rhs_strides->push_back(r >= 0 ? right[static_cast<size_t>(r)] : 0);
+  };
+  for (size_t i = 0; i < lhs_batch.size(); ++i) add(lhs_batch[i], rhs_batch[i]);
+  for (int64_t d = 0; d < lhs.rank(); ++d) {
+    if (!Contains(lhs_batch, d) && !Contains(lhs_sum, d)) add(d, -1);
+  }
+  for (int64_t d = 0; d < rhs.rank(); ++d) {
+    if (!Contains(rhs_batch, d) && !Contains(rhs_sum, d)) add(-1, d);
+  }
+  domain.kept = domain.extents.size();
+  for (size_t i = 0; i < lhs_sum.size(); ++i) add(lhs_sum[i], rhs_sum[i]);
+  return domain;
+}
+
+}  // namespace hv

@@ -1,0 +1,220 @@
+// Normal forms of elementwise functions. Every rule is exact on all values of its types (NaNs count
+// as one value) unless it asks for a weaker strictness.
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "eval/scalar_op.h"
+#include "verify/symbolic_algebra.h"
+#include "verify/symbolic_ring.h"
+
+namespace hv {
+namespace {
+
+bool IsExact(ElementType type) { return IsInteger(type) || IsPred(type); }
+
+// Is every value of float type `narrow` a value of `wide`?
+bool Embeds(ElementType narrow, ElementType wide) {
+  if (wide == ElementType::kF64)
+    return narrow == ElementType::kF32 || narrow == ElementType::kBF16 ||
+           narrow == ElementType::kF16;
+  return wide == ElementType::kF32 && (narrow == ElementType::kBF16 || narrow == ElementType::kF16);
+}
+
+bool IsApply(const Term& term) { return term.node->kind == NodeKind::kApply; }
+
+// Does the function commute bit for bit on `type`?
+bool Commutes(ScalarFn fn, ElementType type) {
+  switch (fn) {
+    case ScalarFn::kAdd:
+    case ScalarFn::kMultiply:
+      return !IsComplex(type);
+    case ScalarFn::kMulhi:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Term Algebra::Apply(int64_t function, ElementType type, std::span<const Term> arguments,
+                    bool commutes) {
+  if (!commutes || !TermLess(arguments[1], arguments[0])) {
+    return nodes_.Join(NodeKind::kApply, FunctionOf(function), type, function, arguments, {});
+  }
+  const Term swapped[] = {arguments[1], arguments[0]};
+  return nodes_.Join(NodeKind::kApply, FunctionOf(function), type, function, swapped, {});
+}
+
+// What the native domain would compute. Over the reals float constants are left alone: their
+// functions would round.
+std::optional<Term> Algebra::EvaluateConstant(int64_t function, ElementType type,
+                                              std::span<const Term> arguments) {
+  std::vector<ElementType> types;
+  std::vector<const std::byte*> in;
+  for (const Term& argument : arguments) {
+    if (!IsConstant(argument)) return std::nullopt;
+    types.push_back(argument.node->type);
+    in.push_back(argument.node->bytes.data());
+    if (IsReal() && !IsExact(types.back())) return std::nullopt;
+  }
+  if (arguments.empty() || (IsReal() && !IsExact(type))) return std::nullopt;
+  const FunctionRow& row = functions_[Index(function)];
+  std::optional<ScalarOp> op;
+  if (row.sample != nullptr) {
+    if (auto made = ScalarOp::Make(*row.sample, type, types)) op = std::move(*made);
+  } else if (row.fn == ScalarFn::kConvert) {
+    op = ScalarOp::Convert(types[0], type);
+  } else if (row.attributes.empty() && row.fn != ScalarFn::kSelect &&
+             std::all_of(types.begin(), types.end(), [&](ElementType t) { return t == type; })) {
+    op = ScalarOp::Make(row.fn, type);
+  }
+  if (!op) return std::nullopt;
+  std::byte out[16];
+  op->Run(in, out, 1);
+  return ConstantBytes(type, {out, static_cast<size_t>(HostBytes(type))});
+}
+
+Term Algebra::Scalar(int64_t function, ElementType type, std::vector<Term> arguments) {
+  type = Canonical(type);
+  if (auto constant = EvaluateConstant(function, type, arguments)) return std::move(*constant);
+  const ScalarFn fn = FunctionOf(function);
+  if (!AttributesOf(function).empty() && fn != ScalarFn::kCompare) {  // a fold in order, or opaque
+    if (fn == ScalarFn::kReducePrecision && IsReal()) return std::move(arguments[0]);
+    return Apply(function, type, arguments, false);
+  }
+  switch (fn) {
+    case ScalarFn::kAdd:
+    case ScalarFn::kSubtract:
+    case ScalarFn::kMultiply:
+      return Arithmetic(function, type, std::move(arguments));
+    case ScalarFn::kNegate:
+      return Negate(type, std::move(arguments[0]));
+    case ScalarFn::kDivide:
+      return Divide(type, std::move(arguments));
+    case ScalarFn::kMaximum:
+    case ScalarFn::kMinimum:
+      if (arguments[0] == arguments[1]) return std::move(arguments[0]);
+      if (!OrderFree(type)) break;
+      return Combine(fn, type, {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
+    case ScalarFn::kAnd:
+    case ScalarFn::kOr:
+    case ScalarFn::kXor:
+      return Combine(fn, type, {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
+    case ScalarFn::kNot:
+      if (IsApply(arguments[0]) && arguments[0].node->aux == function) {
+        return NodeTable::Child(arguments[0], 0);
+      }
+      break;
+    case ScalarFn::kSelect:
+      return Select(function, type, std::move(arguments));
+    case ScalarFn::kCompare:
+      return Compare(function, std::move(arguments));
+    case ScalarFn::kConvert:
+      return Convert(function, type, std::move(arguments[0]));
+    case ScalarFn::kClamp:
+      return Clamp(function, type, std::move(arguments));
+    default:
+      break;
+  }
+  return Apply(function, type, arguments, Commutes(fn, type));
+}
+
+// add, subtract, multiply.
+Term Algebra::Arithmetic(int64_t function, ElementType type, std::vector<Term> arguments) {
+  const ScalarFn fn = FunctionOf(function);
+  if (IsPred(type)) {
+    return Combine(fn, type, {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
+  }
+  if (HasRing(type)) {
+    const Ring ring(type);
+    if (fn == ScalarFn::kMultiply) {
+      return RingProduct(type, {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
+    }
+    const int64_t sign = ring.FromInteger(fn == ScalarFn::kSubtract ? -1 : 1);
+    return RingSum(type, {{std::move(arguments[0]), ring.One()}, {std::move(arguments[1]), sign}});
+  }
+  if (fn == ScalarFn::kMultiply) {
+    const Term one = Integer(type, 1);
+    for (size_t i = 0; i < 2 && !IsComplex(type); ++i) {
+      if (arguments[i] == one) return std::move(arguments[1 - i]);
+    }
+    return Apply(function, type, arguments, Commutes(fn, type));
+  }
+  // x - y is x + (-y), and x + (-0) is x, in every bit.
+  if (strictness_ >= Strictness::kReassociation) {
+    if (fn == ScalarFn::kSubtract) arguments[1] = Negate(type, std::move(arguments[1]));
+    return Combine(ScalarFn::kAdd, type,
+                   {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
+  }
+  return Apply(function, type, arguments, Commutes(fn, type));
+}
+
+Term Algebra::Negate(ElementType type, Term x) {
+  if (HasRing(type)) return RingSum(type, {{std::move(x), Ring(type).FromInteger(-1)}});
+  const int64_t negate = Function(ScalarFn::kNegate, {});
+  if (auto constant = EvaluateConstant(negate, type, {&x, 1})) return std::move(*constant);
+  if (IsApply(x) && x.node->aux == negate) return NodeTable::Child(x, 0);
+  return Apply(negate, type, {&x, 1}, false);
+}
+
+// Over the reals x / y is x times a reciprocal that is not looked into.
+Term Algebra::Divide(ElementType type, std::vector<Term> arguments) {
+  const int64_t divide = Function(ScalarFn::kDivide, {});
+  const Term one = Integer(type, 1);
+  if (arguments[1] == one && !IsComplex(type)) return std::move(arguments[0]);
+  if (!IsReal() || IsExact(type)) return Apply(divide, type, arguments, false);
+  const Term parts[] = {one, std::move(arguments[1])};
+  Term reciprocal = Apply(divide, type, parts, false);
+  return RingProduct(type, {{std::move(arguments[0]), 1}, {std::move(reciprocal), 1}});
+}
+
+Term Algebra::Select(int64_t function, ElementType type, std::vector<Term> arguments) {
+  if (arguments[1] == arguments[2]) return std::move(arguments[1]);
+  if (IsConstant(arguments[0])) {
+    const bool chosen = arguments[0].node->bytes[0] != std::byte{0};
+    return std::move(arguments[chosen ? 1 : 2]);
+  }
+  if (IsPred(type) && arguments[1] == Integer(type, 1) && arguments[2] == Integer(type, 0)) {
+    return std::move(arguments[0]);
+  }
+  return Apply(function, type, arguments, false);
+}
+
+// a > b is b < a, a >= b is b <= a; equality commutes.
+Term Algebra::Compare(int64_t function, std::vector<Term> arguments) {
+  std::string attributes(AttributesOf(function));
+  const bool is_greater = attributes.starts_with("G");
+  const bool commutes = attributes.starts_with("EQ") || attributes.starts_with("NE");
+  if (is_greater || (commutes && TermLess(arguments[1], arguments[0]))) {
+    std::swap(arguments[0], arguments[1]);
+    if (is_greater) attributes[0] = 'L';
+    function = Function(ScalarFn::kCompare, attributes);
+  }
+  return Apply(function, ElementType::kPred, arguments, false);
+}
+
+Term Algebra::Convert(int64_t function, ElementType type, Term x) {
+  const ElementType from = x.node->type;
+  if (from == type) return x;
+  if (IsApply(x) && FunctionOf(x.node->aux) == ScalarFn::kConvert) {
+    Term inner = NodeTable::Child(x, 0);
+    const ElementType first = inner.node->type;
+    const bool low_bits =
+        IsInteger(first) && IsInteger(from) && IsInteger(type) && BitWidth(from) >= BitWidth(type);
+    if (low_bits) return Convert(function, type, std::move(inner));
+    if (first == type && Embeds(type, from)) return inner;
+  }
+  return Apply(function, type, {&x, 1}, false);
+}
+
+// On integers clamp(lo, x, hi) is min(hi, max(x, lo)).
+Term Algebra::Clamp(int64_t function, ElementType type, std::vector<Term> arguments) {
+  if (!IsInteger(type)) return Apply(function, type, arguments, false);
+  Term low = Combine(ScalarFn::kMaximum, type,
+                     {{std::move(arguments[1]), 1}, {std::move(arguments[0]), 1}});
+  return Combine(ScalarFn::kMinimum, type, {{std::move(low), 1}, {std::move(arguments[2]), 1}});
+}
+
+}  // namespace hv
