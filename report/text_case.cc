@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "report/units.h"
 
 namespace hv {
@@ -97,12 +98,8 @@ void AddCounterexample(const Counterexample& example, Lines* lines) {
     label = "";
   }
   lines->Add("that is", example.explanation);
-  std::string diverging = example.first_diverging_after;
-  if (!example.first_diverging_before.empty()) {
-    diverging += fmt::format("{}in place of {}", diverging.empty() ? "" : ", ",
-                             example.first_diverging_before);
-  }
-  lines->Add("diverges", diverging);
+  lines->Add("before at", example.first_diverging_before);
+  lines->Add("after at", example.first_diverging_after);
   lines->Add("reproduce", example.reproduce);
 }
 
@@ -145,16 +142,15 @@ void AddDecisions(const CaseReport& report, Lines* lines) {
   }
 }
 
-// The first line of a diagnostic joins the column of labels; its source line and caret follow.
+// One line each: the program prints them with source line and caret where it prints diagnostics.
 void AddDiagnostics(const CaseReport& report, Lines* lines) {
-  for (const Diagnostic& diagnostic : report.diagnostics) {
-    std::string_view label = "because";
+  std::string_view label = "because";
+  for (Diagnostic diagnostic : report.diagnostics) {
+    diagnostic.source_line.clear();
     const std::string text = FormatDiagnostic(diagnostic);
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = std::min(text.find('\n', at), text.size());
-      lines->Add(label, std::string_view(text).substr(at, end - at));
+    for (std::string_view line : SplitText(text, '\n')) {
+      lines->Add(label, line);
       label = "";
-      at = end + 1;
     }
   }
 }
@@ -169,8 +165,10 @@ std::string CaseLine(const CaseReport& report, bool color) {
 
 std::string CaseBlock(const CaseReport& report, bool verbose, bool color) {
   Lines lines;
-  lines.Add("devices", fmt::format("{} x {}", Count(report.replicas, "replica"),
-                                   Count(report.partitions, "partition")));
+  if (report.verdict != Verdict::kInvalid) {
+    lines.Add("devices", fmt::format("{} x {}", Count(report.replicas, "replica"),
+                                     Count(report.partitions, "partition")));
+  }
   lines.Add("file", report.file);
   if (report.diagnostics.empty()) lines.Add("because", report.reason);
   AddDiagnostics(report, &lines);
