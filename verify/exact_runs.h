@@ -40,8 +40,8 @@ class ExactRuns {
             const std::vector<std::optional<InputRange>>& ranges);
   ~ExactRuns();
 
-  // Everything up to the first difference.
-  CodeFindings Run();
+  // Everything up to the first difference; `prove`: power sums too.
+  CodeFindings Run(bool prove);
 
   // After Run(): do the outputs differ if only these leaves (sorted ids) hold codes and all others
   // are zero? Not an error: a run that is impossible shows no difference.

@@ -14,9 +14,40 @@
 #include "verify/exact_runs.h"
 #include "verify/flags.h"
 #include "verify/native_runs.h"
+#include "verify/prover.h"
 
 namespace hv {
 namespace {
+
+constexpr double kMostWorkAfterProof = 2e7;  // elements on all devices
+
+Level LevelOf(ProofLevel level) {
+  switch (level) {
+    case ProofLevel::kBitwise: return Level::kBitwise;
+    case ProofLevel::kReassociation: return Level::kReassociation;
+    case ProofLevel::kReal: break;
+  }
+  return Level::kReal;
+}
+
+std::string FirstWord(const std::string& text) { return text.substr(0, text.find_first_of(" :,")); }
+
+void AddAll(const std::vector<Evidence>& from, std::vector<Evidence>* to) {
+  to->insert(to->end(), from.begin(), from.end());
+}
+
+// Elements that a run of both modules makes, loops counted once.
+double WorkOf(const Pair& pair) {
+  double elements = 0;
+  for (Side side : kSides) {
+    for (const Computation& computation : pair.of(side).computations) {
+      for (const Instruction& instruction : computation.instructions) {
+        elements += static_cast<double>(instruction.shape->element_count);
+      }
+    }
+  }
+  return elements * static_cast<double>(pair.mesh.devices());
+}
 
 // The examination of one prepared pair under one set of assumptions.
 class Examination {
@@ -31,9 +62,12 @@ class Examination {
         exact_(pair, space_, plan_, ranges_) {}
 
   void Run() {
-    codes_ = exact_.Run();
-    findings_.evidence = codes_.evidence;
-    findings_.proof = codes_.proof;
+    if (plan_.mode != Mode::kTest) Prove();
+    // A proof is checked by running all the same, unless that takes long.
+    if (findings_.proof && WorkOf(pair_) > kMostWorkAfterProof) return;
+    codes_ = exact_.Run(!findings_.proof && plan_.mode != Mode::kTest);
+    AddAll(codes_.evidence, &findings_.evidence);
+    if (!findings_.proof) findings_.proof = codes_.proof;
     findings_.precision = codes_.precision;
     if (codes_.discarded > 0) {
       note_ = fmt::format("{} runs discarded: the module before is undefined on their inputs",
@@ -56,7 +90,7 @@ class Examination {
       findings_.cannot_run = codes_.error->Message();
       findings_.unsupported = codes_.error->kind != ErrorKind::kInvalid;
     }
-    if (!refutation_ && !IsBitwise()) NoteConsistency(native);
+    if (!refutation_ && !consistency_known_) NoteConsistency(native);
   }
 
   Findings& findings() { return findings_; }
@@ -66,6 +100,7 @@ class Examination {
   std::optional<Refutation>& refutation() { return refutation_; }
   const std::optional<Stall>& stall() const { return stall_; }
   const std::string& note() const { return note_; }
+  const std::string& summands() const { return summands_; }
 
   Divergence FirstDivergence() {
     const NativeRuns native(pair_, space_, plan_, ranges_, codes_);
@@ -78,7 +113,25 @@ class Examination {
   }
 
  private:
-  bool IsBitwise() const { return findings_.proof && findings_.proof->level == Level::kBitwise; }
+  // Normal forms of all outputs: a proof, or else a hint where to look.
+  void Prove() {
+    ProofOptions options;
+    options.representative = [this](DeviceId device, int64_t parameter) {
+      return space_.RepresentativeOf(device, parameter);
+    };
+    const ProofResult result = ProvePair(pair_.before, pair_.after, pair_.mesh, options);
+    if (result.difference) summands_ = result.difference->summands;
+    const bool drifts = result.outcome == ProofOutcome::kInconsistent;
+    if (result.outcome != ProofOutcome::kProved && !drifts) return;
+    consistency_known_ = true;
+    findings_.inconsistent = drifts;
+    if (drifts) note_ = result.reason;
+    Proof proof{LevelOf(result.level), FirstWord(result.precision), "normal forms agree"};
+    if (!result.sub_class.empty()) proof.method += ", " + result.sub_class;
+    if (!result.precision.empty()) proof.method += ", precision " + result.precision;
+    findings_.evidence.push_back({"symbolic terms", proof.method, 0.0});
+    findings_.proof = std::move(proof);
+  }
 
   bool NoteStalls() {
     if (!codes_.stall[0] && !codes_.stall[1]) return false;
@@ -154,6 +207,8 @@ class Examination {
   std::optional<Refutation> refutation_;
   std::optional<Stall> stall_;
   std::string note_;
+  std::string summands_;            // how sums differ, in the words of the prover
+  bool consistency_known_ = false;  // the prover has judged whether replicas stay equal
   bool native_agrees_ = false;
 };
 
@@ -167,6 +222,7 @@ Counterexample DescribeRefutation(const Scenario& scenario, const Pair& pair,
   const Refutation& refutation = *examination->refutation();
   Counterexample c = DescribeCounterexample(pair, examination->space(), refutation);
   c.reproduce = ReproduceCommand(scenario);
+  if (c.explanation.empty()) c.explanation = examination->summands();
   const Divergence divergence = examination->FirstDivergence();
   c.first_diverging_before = divergence.before;
   c.first_diverging_after = divergence.after;

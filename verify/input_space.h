@@ -54,7 +54,8 @@ class InputSpace {
 
   // Devices with equal group numbers hold the same values of `parameter`.
   void Share(int64_t parameter, const std::vector<int64_t>& group_of_device);
-  bool shares() const { return shares_; }
+  // The device whose `parameter` stands for that of `device`.
+  DeviceId RepresentativeOf(DeviceId device, int64_t parameter) const;
 
   // "parameter 0 (x)[3] of device 0,1", the names in JSON.
   InputElement Describe(const Leaf& leaf, std::string value) const;
@@ -65,7 +66,6 @@ class InputSpace {
   std::vector<std::string> names_;  // of parameters
   int64_t parameter_count_ = 0;
   int64_t elements_ = 0;
-  bool shares_ = false;
 };
 
 // Makes the array of one slot for the device whose leaves it holds.

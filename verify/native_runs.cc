@@ -73,6 +73,7 @@ Result<NativeRuns::Ran> NativeRuns::RunIn(Domain* domain, const NativeInput& inp
     options.order = order;
     options.order_seed = plan_.seed;
     options.max_steps = kMaxLoopSteps;
+    options.memory_limit_bytes = MemoryLimit();
     options.observer = observers[side];
     const Module& module = pair_.of(kSides[side]);
     HV_ASSIGN(RunOutcome outcome,

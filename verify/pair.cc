@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "sim/memory_limit.h"
 #include "verify/element_text.h"
 
 namespace hv {
@@ -42,6 +43,11 @@ bool FindInLeaf(const Value& a, const Value& b, const DifferenceFilter& filter,
 }
 
 }  // namespace
+
+int64_t MemoryLimit() {
+  static const int64_t limit = DefaultMemoryLimit();
+  return limit;
+}
 
 std::optional<OutputPlace> FirstNativeDifference(const Outputs& before, const Outputs& after,
                                                  const DifferenceFilter& filter) {

@@ -27,6 +27,9 @@ struct Pair {
   const Module& of(Side side) const { return side == Side::kBefore ? before : after; }
 };
 
+// Bytes a run may take; asked of the machine once.
+int64_t MemoryLimit();
+
 using Outputs = std::map<DeviceId, Value>;
 
 // One place in the outputs.
