@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+
 #include <fstream>
 
 #include "tests/unit/sim/sim_testing.h"
@@ -11,7 +13,8 @@ namespace hv {
 namespace {
 
 Result<CaseFile> Read(const std::string& text, const std::string& key = "") {
-  const std::string path = ::testing::TempDir() + "case.json";
+  const std::string path =
+      ::testing::TempDir() + "case_" + std::to_string(getpid()) + ".json";  // tests run in parallel
   std::ofstream(path) << text;
   return CaseFile::Read(path, key);
 }
