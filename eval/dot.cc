@@ -101,18 +101,32 @@ void MultiplyPreds(const DotGeometry& g, const Value& lhs, const Value& rhs, Val
 }
 
 // Narrow floats sum in f32 and are rounded once.
-void MultiplyNarrow(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* out) {
-  const ElementType type = lhs.shape()->type;
-  std::vector<float> a(lhs.bytes().size() / static_cast<size_t>(HostBytes(type)));
-  std::vector<float> b(rhs.bytes().size() / static_cast<size_t>(HostBytes(type)));
-  std::vector<float> c(static_cast<size_t>(out->element_count()));
-  WidenFloats(type, lhs.bytes().data(), a.data(), a.size());
-  WidenFloats(type, rhs.bytes().data(), b.data(), b.size());
+template <class In>
+void MultiplyInF32(const DotGeometry& g, const In* a, const In* b, Value* out) {
+  std::vector<float> sums(static_cast<size_t>(g.m * g.n));
+  std::byte* to = out->MutableBytes().data();
   for (int64_t i = 0; i < g.batch; ++i) {
-    MatrixMultiply(g.m, g.n, g.k, a.data() + i * g.m * g.k, b.data() + i * g.k * g.n,
-                   c.data() + i * g.m * g.n);
+    MatrixMultiply(g.m, g.n, g.k, a + i * g.m * g.k, b + i * g.k * g.n, sums.data());
+    NarrowFloats(out->shape()->type, sums.data(), to + i * g.m * g.n * out->element_bytes(),
+                 sums.size());
   }
-  NarrowFloats(type, c.data(), out->MutableBytes().data(), c.size());
+}
+
+std::vector<float> Widened(const Value& value) {
+  std::vector<float> wide(value.bytes().size());
+  WidenFloats(value.shape()->type, value.bytes().data(), wide.data(), wide.size());
+  return wide;
+}
+
+void MultiplyNarrow(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* out) {
+  switch (out->shape()->type) {
+    case ElementType::kBF16:
+      return MultiplyInF32(g, lhs.As<Bf16>().data(), rhs.As<Bf16>().data(), out);
+    case ElementType::kF16:
+      return MultiplyInF32(g, lhs.As<F16>().data(), rhs.As<F16>().data(), out);
+    default:  // one byte each
+      return MultiplyInF32<float>(g, Widened(lhs).data(), Widened(rhs).data(), out);
+  }
 }
 
 void Multiply(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* out) {

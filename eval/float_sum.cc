@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "eval/half_floats.h"
 #include "eval/narrow_floats.h"
 #include "eval/odometer.h"
 #include "eval/span_loops.h"
@@ -16,6 +17,11 @@ constexpr int64_t kChunk = 512;
 constexpr int64_t kSideBySide = 64;  // results whose terms lie apart
 constexpr int64_t kContiguous = 4096;
 
+template <class T>
+double Widened(T term) {
+  return static_cast<double>(term);
+}
+
 // The running sum continued over `count` contiguous terms.
 template <class T>
 double SumRun(const T* terms, int64_t count, double sum) {
@@ -23,13 +29,13 @@ double SumRun(const T* terms, int64_t count, double sum) {
   for (; count >= kChains * kChunk; count -= kChains * kChunk, terms += kChains * kChunk) {
     double chunk[kChains] = {};
     for (int64_t i = 0; i < kChunk; ++i) {
-      for (int64_t c = 0; c < kChains; ++c) chunk[c] += static_cast<double>(terms[c * kChunk + i]);
+      for (int64_t c = 0; c < kChains; ++c) chunk[c] += Widened(terms[c * kChunk + i]);
     }
     for (int64_t c = 0; c < kChains; ++c) sum += chunk[c];
   }
   for (; count > 0; count -= kChunk, terms += kChunk) {
     double chunk = 0;
-    for (int64_t i = 0; i < std::min(kChunk, count); ++i) chunk += static_cast<double>(terms[i]);
+    for (int64_t i = 0; i < std::min(kChunk, count); ++i) chunk += Widened(terms[i]);
     sum += chunk;
   }
   return sum;
@@ -42,7 +48,7 @@ void SumRuns(const T* const terms[4], int64_t count, double sums[4]) {
     double chunk[4] = {};
     const int64_t end = std::min(count, at + kChunk);
     for (int64_t i = at; i < end; ++i) {
-      for (int r = 0; r < 4; ++r) chunk[r] += static_cast<double>(terms[r][i]);
+      for (int r = 0; r < 4; ++r) chunk[r] += Widened(terms[r][i]);
     }
     for (int r = 0; r < 4; ++r) sums[r] += chunk[r];
   }
@@ -105,9 +111,9 @@ class FloatSum {
       const int64_t* offset = offsets.data();
       if (contiguous) {
         const T* from = at + offset[0];
-        span::ForEach(count, [=](size_t i) { chunk[i] += static_cast<double>(from[i]); });
+        span::ForEach(count, [=](size_t i) { chunk[i] += Widened(from[i]); });
       } else {
-        for (size_t i = 0; i < count; ++i) chunk[i] += static_cast<double>(at[offset[i]]);
+        for (size_t i = 0; i < count; ++i) chunk[i] += Widened(at[offset[i]]);
       }
       if (t % kChunk == kChunk - 1 || t + 1 == g_.terms) {
         for (size_t i = 0; i < count; ++i) sums[i] += chunk[i];
@@ -154,6 +160,10 @@ Value SumFloats(const ReduceGeometry& geometry, const Value& input, const Value&
     FloatSum<double>(geometry, input.As<double>().data(), &sums).Run();
   } else if (type == ElementType::kF32) {
     FloatSum<float>(geometry, input.As<float>().data(), &sums).Run();
+  } else if (type == ElementType::kBF16) {
+    FloatSum<Bf16>(geometry, input.As<Bf16>().data(), &sums).Run();
+  } else if (type == ElementType::kF16) {
+    FloatSum<F16>(geometry, input.As<F16>().data(), &sums).Run();
   } else {
     std::vector<float> wide(static_cast<size_t>(input.element_count()));
     WidenFloats(type, input.bytes().data(), wide.data(), wide.size());

@@ -47,16 +47,17 @@ struct Matrix {
   T* At(int64_t i, int64_t j) const { return data + i * row + j; }
 };
 
-template <class T>
+// Sums run in T; the operands are stored as In.
+template <class T, class In = T>
 struct Product {
   int64_t m, n, k;
-  Matrix<const T> a, b;
+  Matrix<const In> a, b;
   Matrix<T> c;
 };
 
 // Panels of kRows rows, each [k][row]; rows beyond the end are zeros.
-template <class T>
-HV_INLINE void PackA(const Product<T>& x, int64_t i0, int64_t rows, int64_t k0, int64_t depth,
+template <class T, class In>
+HV_INLINE void PackA(const Product<T, In>& x, int64_t i0, int64_t rows, int64_t k0, int64_t depth,
                      int panel, T* out) {
   for (int64_t i = 0; i < rows; i += panel) {
     for (int64_t p = 0; p < depth; ++p) {
@@ -66,9 +67,9 @@ HV_INLINE void PackA(const Product<T>& x, int64_t i0, int64_t rows, int64_t k0, 
 }
 
 // Panels of `panel` columns, each [k][column].
-template <class T>
-HV_INLINE void PackB(const Product<T>& x, int64_t j0, int64_t columns, int64_t k0, int64_t depth,
-                     int panel, T* out) {
+template <class T, class In>
+HV_INLINE void PackB(const Product<T, In>& x, int64_t j0, int64_t columns, int64_t k0,
+                     int64_t depth, int panel, T* out) {
   for (int64_t j = 0; j < columns; j += panel) {
     const int64_t here = std::min<int64_t>(panel, columns - j);
     for (int64_t p = 0; p < depth; ++p, out += panel) {
@@ -80,19 +81,19 @@ HV_INLINE void PackB(const Product<T>& x, int64_t j0, int64_t columns, int64_t k
 
 // One tile of C, continued from what stands there (from zero for the first block of k).
 template <class T, int kVectorBytes, int kRows>
-HV_INLINE void Tile(const Product<T>& x, int64_t i, int64_t j, int64_t rows, int64_t columns,
+HV_INLINE void Tile(const Matrix<T>& c, int64_t i, int64_t j, int64_t rows, int64_t columns,
                     bool first, int64_t depth, const T* a, const T* b) {
   constexpr int kColumns = 2 * kVectorBytes / static_cast<int>(sizeof(T));
   alignas(64) T tile[kRows * kColumns] = {};
   for (int64_t r = 0; r < rows && !first; ++r) {
-    std::copy_n(x.c.At(i + r, j), columns, tile + r * kColumns);
+    std::copy_n(c.At(i + r, j), columns, tile + r * kColumns);
   }
   Kernel<T, kVectorBytes, kRows>(depth, a, b, tile);
-  for (int64_t r = 0; r < rows; ++r) std::copy_n(tile + r * kColumns, columns, x.c.At(i + r, j));
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(tile + r * kColumns, columns, c.At(i + r, j));
 }
 
-template <class T, int kVectorBytes, int kRows>
-HV_INLINE void Blocked(const Product<T>& x) {
+template <int kVectorBytes, int kRows, class T, class In>
+HV_INLINE void Blocked(const Product<T, In>& x) {
   constexpr int kColumns = 2 * kVectorBytes / static_cast<int>(sizeof(T));
   const int64_t breadth = std::min(kBreadth, (x.n + kColumns - 1) / kColumns * kColumns);
   const int64_t depth_most = std::min(kDepth, x.k);
@@ -108,7 +109,7 @@ HV_INLINE void Blocked(const Product<T>& x) {
         PackA(x, i0, rows, k0, depth, kRows, packed_a.data());
         for (int64_t j = 0; j < columns; j += kColumns) {
           for (int64_t i = 0; i < rows; i += kRows) {
-            Tile<T, kVectorBytes, kRows>(x, i0 + i, j0 + j, std::min<int64_t>(kRows, rows - i),
+            Tile<T, kVectorBytes, kRows>(x.c, i0 + i, j0 + j, std::min<int64_t>(kRows, rows - i),
                                          std::min<int64_t>(kColumns, columns - j), k0 == 0, depth,
                                          packed_a.data() + i * depth, packed_b.data() + j * depth);
           }
@@ -118,24 +119,24 @@ HV_INLINE void Blocked(const Product<T>& x) {
   }
 }
 
-template <class T>
-void Portable(const Product<T>& x) {
-  Blocked<T, 16, 6>(x);
+template <class T, class In>
+void Portable(const Product<T, In>& x) {
+  Blocked<16, 6>(x);
 }
 
 #if defined(__x86_64__)
-template <class T>
-__attribute__((target("avx2"))) void Avx2(const Product<T>& x) {
-  Blocked<T, 32, 6>(x);
+template <class T, class In>
+__attribute__((target("avx2"))) void Avx2(const Product<T, In>& x) {
+  Blocked<32, 6>(x);
 }
-template <class T>
-__attribute__((target("avx512f"))) void Avx512(const Product<T>& x) {
-  Blocked<T, 64, 12>(x);
+template <class T, class In>
+__attribute__((target("avx512f"))) void Avx512(const Product<T, In>& x) {
+  Blocked<64, 12>(x);
 }
 #endif
 
-template <class T>
-void Packed(const Product<T>& x) {
+template <class T, class In>
+void Packed(const Product<T, In>& x) {
 #if defined(__x86_64__)
   // Vectors no wider than the columns need.
   const int64_t row_bytes = x.n * static_cast<int64_t>(sizeof(T));
@@ -146,13 +147,13 @@ void Packed(const Product<T>& x) {
 }
 
 // One to three columns: many rows at a time, as independent chains of sums.
-template <class T>
-void Thin(const Product<T>& x) {
+template <class T, class In>
+void Thin(const Product<T, In>& x) {
   constexpr int64_t kRows = 16;
   for (int64_t i = 0; i < x.m; i += kRows) {
     const int64_t rows = std::min(kRows, x.m - i);
     for (int64_t j = 0; j < x.n; ++j) {
-      const T* a[kRows];
+      const In* a[kRows];
       T sum[kRows] = {};
       for (int64_t r = 0; r < kRows; ++r) a[r] = x.a.At(i + std::min(r, rows - 1), 0);
       for (int64_t p = 0; p < x.k; ++p) {
@@ -165,21 +166,21 @@ void Thin(const Product<T>& x) {
 }
 
 // Too small for packing to pay: the same sums, row by row.
-template <class T>
-void Small(const Product<T>& x) {
+template <class T, class In>
+void Small(const Product<T, In>& x) {
   for (int64_t i = 0; i < x.m; ++i) {
     T* __restrict row = x.c.At(i, 0);
     std::fill_n(row, x.n, T{0});
     for (int64_t p = 0; p < x.k; ++p) {
       const T factor = *x.a.At(i, p);
-      const T* __restrict b = x.b.At(p, 0);
+      const In* __restrict b = x.b.At(p, 0);
       for (int64_t j = 0; j < x.n; ++j) row[j] += factor * b[j];
     }
   }
 }
 
-template <class T>
-void Multiply(const Product<T>& x) {
+template <class T, class In>
+void Multiply(const Product<T, In>& x) {
   if (x.k == 0 || x.m * x.n * x.k < 2048 || x.m < 3) return Small(x);
   if (x.n < 4) return Thin(x);
   Packed(x);
@@ -193,6 +194,14 @@ void MatrixMultiply(int64_t m, int64_t n, int64_t k, const float* a, const float
 
 void MatrixMultiply(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c) {
   Multiply(Product<double>{m, n, k, {a, k}, {b, n}, {c, n}});
+}
+
+void MatrixMultiply(int64_t m, int64_t n, int64_t k, const Bf16* a, const Bf16* b, float* c) {
+  Multiply(Product<float, Bf16>{m, n, k, {a, k}, {b, n}, {c, n}});
+}
+
+void MatrixMultiply(int64_t m, int64_t n, int64_t k, const F16* a, const F16* b, float* c) {
+  Multiply(Product<float, F16>{m, n, k, {a, k}, {b, n}, {c, n}});
 }
 
 }  // namespace hv

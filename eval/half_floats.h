@@ -35,4 +35,14 @@ inline uint16_t NarrowF16(float value) {
   return static_cast<uint16_t>(half | (bits >> 16 & 0x8000u));
 }
 
+// Elements as stored, which read as what they are worth.
+struct Bf16 {
+  uint16_t bits;
+  operator float() const { return WidenBf16(bits); }
+};
+struct F16 {
+  uint16_t bits;
+  operator float() const { return WidenF16(bits); }
+};
+
 }  // namespace hv

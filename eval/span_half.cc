@@ -6,11 +6,11 @@
 namespace hv::span {
 namespace {
 
-struct Bf16 {
+struct AsBf16 {
   static float Widen(uint16_t bits) { return WidenBf16(bits); }
   static uint16_t Narrow(float value) { return NarrowBf16(value); }
 };
-struct F16 {
+struct AsF16 {
   static float Widen(uint16_t bits) { return WidenF16(bits); }
   static uint16_t Narrow(float value) { return NarrowF16(value); }
 };
@@ -70,8 +70,8 @@ SpanKernel Find(ScalarFn fn) {
 namespace hv {
 
 SpanKernel FindHalfKernel(ScalarFn fn, ElementType type) {
-  if (type == ElementType::kBF16) return span::Find<span::Bf16>(fn);
-  return type == ElementType::kF16 ? span::Find<span::F16>(fn) : nullptr;
+  if (type == ElementType::kBF16) return span::Find<span::AsBf16>(fn);
+  return type == ElementType::kF16 ? span::Find<span::AsF16>(fn) : nullptr;
 }
 
 }  // namespace hv

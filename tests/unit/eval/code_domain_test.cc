@@ -154,6 +154,15 @@ TEST(FieldDomain, ReducersWithIdentityInits) {
                   max));
 }
 
+TEST(FieldDomain, TheMaximumOfOneIsItself) {
+  const std::string max =
+      "m { x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT r = f32[] maximum(x, y) }";
+  EXPECT_TRUE(
+      SameInField("  t = f32[1,2] reshape(a)\n  i = f32[] constant(-inf)\n"
+                  "  ROOT r = f32[2] reduce(t, i), dimensions={0}, to_apply=m",
+                  "  ROOT r = f32[2] copy(a)", max));
+}
+
 TEST(FieldDomain, SelectByConcreteAndByCodedPredicates) {
   EXPECT_TRUE(SameInField("  p = pred[2] constant({1, 0})\n  ROOT r = f32[2] select(p, a, b)",
                           "  x = f32[1] slice(a), slice={[0:1]}\n"

@@ -74,6 +74,19 @@ TEST(Reduce, FloatSumsRunInF64) {
             "2");
 }
 
+TEST(Reduce, NarrowSumsRoundOnce) {
+  for (const std::string type : {"bf16", "f16", "f8e5m2"}) {
+    EXPECT_EQ(EvaluateText("  o = " + type + "[] constant(1)\n  x = " + type +
+                               "[2,96] broadcast(o), dimensions={}\n  z = " + type +
+                               "[] constant(0)\n  ROOT r = " + type +
+                               "[2] reduce(x, z), dimensions={1}, to_apply=add",
+                           "add { a = " + type + "[] parameter(0)\n b = " + type +
+                               "[] parameter(1)\n ROOT r = " + type + "[] add(a, b) }\n"),
+              "{96, 96}")
+        << type;  // one by one an f8e5m2 would stop at 8
+  }
+}
+
 TEST(Reduce, NoTermsLeaveTheInitialValue) {
   EXPECT_EQ(EvaluateText("  x = f32[0,2] constant({})\n  z = f32[] constant(-0)\n"
                          "  ROOT r = f32[2] reduce(x, z), dimensions={0}, to_apply=max",
@@ -184,6 +197,22 @@ TEST(Dot, BitsOfTheSequentialSum) {
         ASSERT_TRUE(got == sum || (std::isnan(got) && std::isnan(sum)))
             << m << " " << i << " " << j;
       }
+    }
+  }
+}
+
+// bf16 and f16 take the paths that read them as stored: the same bits as widened first.
+TEST(Dot, HalvesSumLikeTheirWidenedValues) {
+  for (const std::string half : {"bf16", "f16"}) {
+    for (const std::string k : {"3", "200"}) {
+      const std::string operands =
+          "  i = " + half + "[20," + k + "] iota(), iota_dimension=1\n  h = " + half + "[20," + k +
+          "] tanh(i)\n  j = " + half + "[" + k + ",9] iota(), iota_dimension=1\n";
+      const std::string dims = ", lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+      EXPECT_EQ(EvaluateText(operands + "  ROOT r = " + half + "[20,9] dot(h, j)" + dims),
+                EvaluateText(operands + "  x = f32[20," + k + "] convert(h)\n  y = f32[" + k +
+                             ",9] convert(j)\n  d = f32[20,9] dot(x, y)" + dims +
+                             "\n  ROOT r = " + half + "[20,9] convert(d)"));
     }
   }
 }
