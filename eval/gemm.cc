@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
+#include <memory>
 
 namespace hv {
 namespace {
@@ -97,21 +97,23 @@ HV_INLINE void Blocked(const Product<T, In>& x) {
   constexpr int kColumns = 2 * kVectorBytes / static_cast<int>(sizeof(T));
   const int64_t breadth = std::min(kBreadth, (x.n + kColumns - 1) / kColumns * kColumns);
   const int64_t depth_most = std::min(kDepth, x.k);
-  std::vector<T> packed_a(static_cast<size_t>(kHeight * depth_most));
-  std::vector<T> packed_b(static_cast<size_t>(breadth * depth_most));
+  const auto packed_a =
+      std::make_unique_for_overwrite<T[]>(static_cast<size_t>(kHeight * depth_most));
+  const auto packed_b =
+      std::make_unique_for_overwrite<T[]>(static_cast<size_t>(breadth * depth_most));
   for (int64_t j0 = 0; j0 < x.n; j0 += breadth) {
     const int64_t columns = std::min(breadth, x.n - j0);
     for (int64_t k0 = 0; k0 < x.k; k0 += kDepth) {
       const int64_t depth = std::min(kDepth, x.k - k0);
-      PackB(x, j0, columns, k0, depth, kColumns, packed_b.data());
+      PackB(x, j0, columns, k0, depth, kColumns, packed_b.get());
       for (int64_t i0 = 0; i0 < x.m; i0 += kHeight) {
         const int64_t rows = std::min(kHeight, x.m - i0);
-        PackA(x, i0, rows, k0, depth, kRows, packed_a.data());
+        PackA(x, i0, rows, k0, depth, kRows, packed_a.get());
         for (int64_t j = 0; j < columns; j += kColumns) {
           for (int64_t i = 0; i < rows; i += kRows) {
             Tile<T, kVectorBytes, kRows>(x.c, i0 + i, j0 + j, std::min<int64_t>(kRows, rows - i),
                                          std::min<int64_t>(kColumns, columns - j), k0 == 0, depth,
-                                         packed_a.data() + i * depth, packed_b.data() + j * depth);
+                                         packed_a.get() + i * depth, packed_b.get() + j * depth);
           }
         }
       }
