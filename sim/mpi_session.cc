@@ -33,6 +33,13 @@ int64_t LaunchedRanks() {
   return std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr ? 1 : 0;
 }
 
+bool IsFirstLaunched() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
+    if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
+  }
+  return true;
+}
+
 Result<std::unique_ptr<Session>> StartSession() {
   const int64_t launched = LaunchedRanks();
   if (launched == 0) return std::unique_ptr<Session>(std::make_unique<LocalSession>());

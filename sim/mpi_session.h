@@ -20,6 +20,10 @@ class Session {
 // Number of processes the launcher says it started; 0 without a launcher.
 int64_t LaunchedRanks();
 
+// False in all but one of the processes that a launcher started: what is said before MPI starts
+// (--help, a wrong flag) is said once.
+bool IsFirstLaunched();
+
 // The local transport without a launcher, else MPI with the settings a node needs (see
 // mpi_transport.cc). Call once, after the arguments are parsed. Errors: "mpi-mismatch" if the launcher
 // started several processes that do not find each other.

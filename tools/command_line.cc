@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
-#include <map>
+
+#include "sim/mpi_session.h"
 
 namespace hv {
 namespace {
@@ -84,15 +85,17 @@ void CommandLine::OptionalText(const std::string& names, std::string* value,
 
 void CommandLine::Choice(const std::string& names, std::span<const std::string_view> words,
                          int* value, const std::string& help) {
-  std::map<std::string, int> numbers;
   std::string list;
-  for (size_t i = 0; i < words.size(); ++i) {
-    numbers[std::string(words[i])] = static_cast<int>(i);
-    list += (i > 0 ? "|" : "") + std::string(words[i]);
-  }
-  impl_->app.add_option(names, *value, help)
-      ->transform(CLI::CheckedTransformer(numbers).description(""))
-      ->type_name(list);
+  for (std::string_view word : words) list += (list.empty() ? "" : "|") + std::string(word);
+  const CLI::Validator to_number(
+      [words, list](std::string& text) {
+        const auto found = std::find(words.begin(), words.end(), text);
+        if (found == words.end()) return "'" + text + "' is none of " + list;
+        text = std::to_string(found - words.begin());
+        return std::string();
+      },
+      "");
+  impl_->app.add_option(names, *value, help)->transform(to_number)->type_name(list);
 }
 
 void CommandLine::Positionals(const std::string& name, std::vector<std::string>* values,
@@ -116,11 +119,13 @@ std::optional<int> CommandLine::Parse(int argc, char** argv) {
   try {
     impl_->app.parse(std::move(arguments));
   } catch (const CLI::Success& success) {
-    impl_->app.exit(success);
+    if (IsFirstLaunched()) impl_->app.exit(success);
     return 0;
   } catch (const CLI::ParseError& error) {
-    std::cerr << "error: " << error.what() << "\nRun " << impl_->app.get_name()
-              << " --help for its flags.\n";
+    if (IsFirstLaunched()) {
+      std::cerr << "error: " << error.what() << "\nRun " << impl_->app.get_name()
+                << " --help for its flags.\n";
+    }
     return kBadCommandLine;
   }
   return {};

@@ -1,6 +1,6 @@
-// The command lines of all programs: flags, values, choices and files, with --help and --version. The
-// one place that knows CLI11. Underscore spellings of flags are accepted (XLA's way); unknown flags,
-// doubled values and wrong words are errors with exit code 2.
+// The command lines of all programs: flags, values, choices and files, with --help and --version.
+// The one place that knows CLI11. Underscore spellings of flags are accepted (XLA's way); unknown
+// flags, doubled values and wrong words are errors with exit code 2.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ class CommandLine {
   // Text after the flags in --help.
   void Footer(const std::string& text);
 
-  // Nothing if the program goes on, else its exit code (help and version have been printed; errors
-  // too, unless `quiet`).
+  // Nothing if the program goes on, else its exit code: help, version or the error has been
+  // printed, once under a launcher too. The words of a Choice must outlive this.
   std::optional<int> Parse(int argc, char** argv);
 
  private:

@@ -162,7 +162,10 @@ int Main(int argc, char** argv) {
   CommandLine line("run_hlo", "Executes HLO modules on every device of their mesh.");
   Declare(&line, &flags);
   if (const std::optional<int> code = line.Parse(argc, argv)) return *code;
-  if (flags.list_ops) return std::fputs(ListOps().c_str(), stdout) < 0 ? kExitInternal : 0;
+  if (flags.list_ops) {
+    if (IsFirstLaunched()) std::fputs(ListOps().c_str(), stdout);
+    return kExitOk;
+  }
   if (flags.ranks > 0 && LaunchedRanks() == 0) return LaunchRanks(flags.ranks, argc, argv);
   return Run(flags);
 }

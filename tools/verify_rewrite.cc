@@ -147,7 +147,10 @@ int Main(int argc, char** argv) {
                               : flags.list_ops    ? ListOps()
                               : flags.list_passes ? ListPasses(false)
                                                   : "";
-  if (!listing.empty()) return std::fputs(listing.c_str(), stdout) < 0 ? kExitInternal : 0;
+  if (!listing.empty()) {
+    if (IsFirstLaunched()) std::fputs(listing.c_str(), stdout);
+    return kExitOk;
+  }
   if (flags.ranks > 0 && LaunchedRanks() == 0) return LaunchRanks(flags.ranks, argc, argv);
   return Run(flags);
 }

@@ -247,6 +247,9 @@ void Invalidate(Error error, bool from_pass, Examined* examined) {
   report.unsupported = unsupported;
   report.reason = error.diagnostics.front().message;
   report.diagnostics = std::move(error.diagnostics);
+  for (Diagnostic& d : report.diagnostics) {
+    if (d.place.file.empty()) d.place.file = report.file;  // what a scenario asks of its module
+  }
   report.invalid_from_pass = from_pass;
 }
 

@@ -121,7 +121,8 @@ class Reader {
   std::string Resolve(std::string_view path) const {
     const std::filesystem::path given(path);
     if (given.is_absolute() || path.empty()) return std::string(path);
-    return (std::filesystem::path(document_.file()).parent_path() / given).string();
+    const std::filesystem::path folder = std::filesystem::path(document_.file()).parent_path();
+    return (folder / given).lexically_normal().string();
   }
 
   void ReadRanges(const Json& node, InputPlan* plan) {
