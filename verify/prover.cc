@@ -202,24 +202,28 @@ class Prover {
     if (!attempt.Run(after_, false, &after, &scratch)) return;
     const size_t leaves = before.begin()->second.size();
     for (size_t leaf = 0; leaf < leaves; ++leaf) {
-      std::vector<DeviceId> first_of_class;
+      std::map<uint64_t, std::vector<DeviceId>> classes;  // first devices, by hash of the value
       for (const auto& [device, values] : before) {
-        const auto same = [&, &values = values](DeviceId other) {
-          return !attempt.domain().maker().Compare(before.at(other)[leaf], values[leaf]);
-        };
-        const auto found = std::find_if(first_of_class.begin(), first_of_class.end(), same);
-        if (found == first_of_class.end()) {
-          first_of_class.push_back(device);
+        std::vector<DeviceId>& firsts = classes[values[leaf].Hash()];
+        const auto found = std::find_if(firsts.begin(), firsts.end(), [&](DeviceId first) {
+          return before.at(first)[leaf].pieces() == before.at(device)[leaf].pieces();
+        });
+        if (found == firsts.end()) {
+          firsts.push_back(device);
         } else if (attempt.domain().maker().Compare(after.at(*found)[leaf],
                                                     after.at(device)[leaf])) {
-          result_.outcome = ProofOutcome::kInconsistent;
-          result_.reason = "output " + std::to_string(leaf) + " was one value on devices " +
-                           mesh_.NameOf(*found) + " and " + mesh_.NameOf(device) +
-                           "; after, each adds in an order of its own, so they may drift apart";
+          ReportDrift(static_cast<int64_t>(leaf), *found, device);
           return;
         }
       }
     }
+  }
+
+  void ReportDrift(int64_t output, DeviceId a, DeviceId b) {
+    result_.outcome = ProofOutcome::kInconsistent;
+    result_.reason = "output " + std::to_string(output) + " was one value on devices " +
+                     mesh_.NameOf(a) + " and " + mesh_.NameOf(b) +
+                     "; after, each adds in an order of its own, so they may drift apart";
   }
 
   const Module& before_;

@@ -20,8 +20,11 @@ int64_t SourceTable::Named(const std::string& name) {
 int64_t SourceTable::ResultsOf(const std::string& key, std::string_view name, size_t results,
                                std::vector<SymbolicTensor> operands) {
   std::vector<Instance>& known = instances_[key];
+  uint64_t hash = 0;
+  for (const SymbolicTensor& operand : operands) hash = hash * 31 + operand.Hash();
   const auto same_pieces = [&](const Instance& instance) {
-    return std::equal(operands.begin(), operands.end(), instance.operands.begin(),
+    return instance.hash == hash &&
+           std::equal(operands.begin(), operands.end(), instance.operands.begin(),
                       instance.operands.end(),
                       [](const auto& a, const auto& b) { return a.pieces() == b.pieces(); });
   };
@@ -44,7 +47,7 @@ int64_t SourceTable::ResultsOf(const std::string& key, std::string_view name, si
     if (results > 1) text.append(".").append(std::to_string(i));
     names_.push_back(std::move(text));
   }
-  known.push_back({std::move(operands), first});
+  known.push_back({hash, std::move(operands), first});
   return first;
 }
 

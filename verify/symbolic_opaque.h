@@ -26,6 +26,7 @@ class SourceTable {
 
  private:
   struct Instance {
+    uint64_t hash;
     std::vector<SymbolicTensor> operands;
     int64_t first_source;
   };

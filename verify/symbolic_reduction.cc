@@ -77,8 +77,7 @@ class Overlay {
 
   bool Add(Region region, Term term, int64_t count) {
     std::vector<SymbolicPiece> fresh = {{std::move(region), std::move(term)}};
-    const size_t old = cells_.size();
-    for (size_t c = 0; c < old && !fresh.empty(); ++c) {
+    for (size_t c = 0; c < cells_.size() && !fresh.empty(); ++c) {  // splitting appends cells
       std::vector<SymbolicPiece> outside;
       for (SymbolicPiece& piece : fresh) {
         if (!Meet(c, &piece, &outside, count)) return false;

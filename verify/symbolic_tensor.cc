@@ -59,6 +59,24 @@ SymbolicTensor::SymbolicTensor(std::vector<SymbolicPiece> pieces) : pieces_(std:
   }
 }
 
+uint64_t SymbolicTensor::Hash() const {
+  uint64_t hash = pieces_.size();
+  const auto add = [&hash](int64_t value) {
+    hash = (hash ^ static_cast<uint64_t>(value)) * 0x9E3779B97F4A7C15;
+    hash ^= hash >> 29;
+  };
+  for (const SymbolicPiece& piece : pieces_) {
+    add(piece.region.base);
+    for (const RegionDigit& d : piece.region.digits) {
+      add(d.extent);
+      add(d.stride);
+    }
+    add(piece.term.node->id);
+    for (const int64_t v : piece.term.views) add(v);
+  }
+  return hash;
+}
+
 std::span<const SymbolicPiece> SymbolicTensor::Around(int64_t lowest, int64_t highest) const {
   const auto first = std::lower_bound(reach_.begin(), reach_.end(), lowest);
   const auto last = std::upper_bound(

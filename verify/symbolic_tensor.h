@@ -25,6 +25,7 @@ class SymbolicTensor : public ExtendedValue {
   // Sorts by base.
   explicit SymbolicTensor(std::vector<SymbolicPiece> pieces);
   const std::vector<SymbolicPiece>& pieces() const { return pieces_; }
+  uint64_t Hash() const;  // of the pieces
   // Pieces that may hold offsets in [lowest, highest].
   std::span<const SymbolicPiece> Around(int64_t lowest, int64_t highest) const;
 
