@@ -79,9 +79,9 @@ struct Strange {
   InstructionIndex instruction = -1;
 };
 
-// The first instruction of `mine` with a value that `other` never has on that device, all of its operands
-// having values that it has there. Tuples only pack what was found before. With `shape`, the first of
-// that shape, whatever its operands.
+// The first instruction of `mine` with a value that `other` never has on that device, all of its
+// operands having values that it has there. Tuples only pack what was found before. With `shape`,
+// the first of that shape, whatever its operands.
 Strange FirstStrange(const Module& module, const History& mine, const History& other,
                      const Shape* shape) {
   const Computed* first = nullptr;

@@ -17,9 +17,9 @@ namespace {
 constexpr int64_t kCodeRuns = 4;         // certain for as many wrong summands
 constexpr double kPowerSumBudget = 3e8;  // element steps that a proof may take
 constexpr int64_t kMaxLoopSteps = 1 << 20;
-constexpr uint64_t kMostDiscarded = 8;      // concrete values tried before giving up
-constexpr int64_t kCodeFactor = 4;           // a code takes so much more than an f32
-constexpr uint64_t kFieldKey = 3;  // stream of the algebra's own key
+constexpr uint64_t kMostDiscarded = 8;  // concrete values tried before giving up
+constexpr int64_t kCodeFactor = 4;      // a code takes so much more than an f32
+constexpr uint64_t kFieldKey = 3;       // stream of the algebra's own key
 
 std::optional<int64_t> FirstDifferentElement(const CodeDomain& domain, const Value& x,
                                              const Value& y) {

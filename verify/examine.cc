@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "hlo/printer.h"
 #include "sim/cost.h"
 #include "sim/machine.h"
 #include "verify/claims.h"
@@ -23,9 +24,12 @@ constexpr double kMostWorkAfterProof = 2e7;  // elements on all devices
 
 Level LevelOf(ProofLevel level) {
   switch (level) {
-    case ProofLevel::kBitwise: return Level::kBitwise;
-    case ProofLevel::kReassociation: return Level::kReassociation;
-    case ProofLevel::kReal: break;
+    case ProofLevel::kBitwise:
+      return Level::kBitwise;
+    case ProofLevel::kReassociation:
+      return Level::kReassociation;
+    case ProofLevel::kReal:
+      break;
   }
   return Level::kReal;
 }
@@ -115,6 +119,12 @@ class Examination {
  private:
   // Normal forms of all outputs: a proof, or else a hint where to look.
   void Prove() {
+    if (SameModule(pair_.before, pair_.after, nullptr)) {
+      consistency_known_ = true;
+      findings_.proof = Proof{Level::kBitwise, "", "the modules are the same"};
+      findings_.evidence.push_back({"comparison of the modules", "no difference", 0.0});
+      return;
+    }
     ProofOptions options;
     options.representative = [this](DeviceId device, int64_t parameter) {
       return space_.RepresentativeOf(device, parameter);
@@ -310,7 +320,8 @@ InputSpace SpaceOf(const Pair& pair, const Scenario& scenario,
 namespace {
 
 // Takes over what an examination found.
-void Conclude(const Scenario& scenario, const Pair& pair, Examination* examination, Examined* examined) {
+void Conclude(const Scenario& scenario, const Pair& pair, Examination* examination,
+              Examined* examined) {
   CaseReport& report = examined->report;
   report.evidence = examination->findings().evidence;
   if (!examination->note().empty()) report.notes.push_back(examination->note());

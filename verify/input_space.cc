@@ -81,9 +81,9 @@ void InputSpace::Share(int64_t parameter, const std::vector<int64_t>& group_of_d
 }
 
 DeviceId InputSpace::RepresentativeOf(DeviceId device, int64_t parameter) const {
-  const auto slot = std::lower_bound(
-      slots_.begin(), slots_.end(), parameter,
-      [](const InputSlot& s, int64_t number) { return s.parameter < number; });
+  const auto slot =
+      std::lower_bound(slots_.begin(), slots_.end(), parameter,
+                       [](const InputSlot& s, int64_t number) { return s.parameter < number; });
   if (slot == slots_.end() || slot->parameter != parameter) return device;
   return DeviceId(slot->representative[static_cast<size_t>(device.value)]);
 }

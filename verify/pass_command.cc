@@ -14,6 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/text.h"
+
 namespace hv {
 namespace {
 
@@ -107,9 +109,10 @@ tl::unexpected<Error> Failed(const std::string& command, const std::string& how,
                              const std::string& err) {
   auto error = Invalid("pass-command", fmt::format("pass command '{}' {}", command, how));
   constexpr size_t kTail = 400;
-  if (!err.empty()) {
-    error.value().diagnostics[0].notes.push_back(
-        err.substr(err.size() - std::min(err.size(), kTail)));
+  const std::string_view said = TrimSpace(err);
+  if (!said.empty()) {
+    error.value().diagnostics[0].notes.emplace_back(
+        said.substr(said.size() - std::min(said.size(), kTail)));
   }
   return error;
 }

@@ -23,5 +23,37 @@ TEST(Cases, EveryBugHasItsVerdict) {
   }
 }
 
+// No real pair is misjudged: what is equivalent is never refuted, what is not is refuted.
+TEST(Cases, EveryRealPairHasItsVerdict) {
+  const Report report = VerifyFolder("/real/pairs");
+  EXPECT_EQ(report.cases.size(), 91u);
+  for (const CaseReport& c : report.cases) {
+    EXPECT_TRUE(c.as_expected) << c.name << ": " << c.missed << "; " << c.reason;
+  }
+}
+
+// Every module equals itself, bit for bit.
+TEST(Cases, EveryModuleEqualsItself) {
+  std::vector<Scenario> scenarios;
+  for (const char* folder : {"/cases/bugs", "/real/pairs"}) {
+    for (const Scenario& pair : LoadScenarios(std::string(HV_TEST_DATA) + folder)) {
+      for (const HloSource& side : {pair.before, pair.after}) {
+        Scenario identity = pair;
+        identity.before = identity.after = side;
+        identity.expect = Expectation::kProved;
+        scenarios.push_back(std::move(identity));
+      }
+    }
+  }
+  const std::unique_ptr<Transport> transport = MakeLocalTransport();
+  for (const CaseReport& c : Verify(scenarios, {}, transport.get()).cases) {
+    if (c.verdict == Verdict::kInvalid || c.verdict == Verdict::kDeadlock) continue;
+    EXPECT_TRUE(c.as_expected) << c.file << ": " << c.missed << "; " << c.reason;
+    if (c.verdict == Verdict::kProved) {
+      EXPECT_EQ(c.level, Level::kBitwise) << c.file;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hv
