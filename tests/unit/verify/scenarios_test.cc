@@ -34,11 +34,14 @@ TEST(Scenarios, EveryProgramEqualsItself) {
   std::set<std::string> seen;
   std::vector<Scenario> identities;
   for (const Scenario& scenario : Shipped()) {
-    for (const HloSource& source : {scenario.before, scenario.after}) {
-      if (source.path.empty() || !seen.insert(source.path).second) continue;
+    for (const HloSource* source : {&scenario.before, &scenario.after}) {
+      if (source->path.empty() || !seen.insert(source->path).second) continue;
       Scenario identity;
-      identity.name = source.path;
-      identity.before = identity.after = source;
+      identity.name = source->path;
+      identity.before = identity.after = *source;
+      if (source == &scenario.after && scenario.expect == Expectation::kDeadlock) {
+        identity.expect = Expectation::kDeadlock;
+      }
       identity.replicas = scenario.replicas;
       identity.partitions = scenario.partitions;
       identities.push_back(std::move(identity));
