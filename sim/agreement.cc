@@ -212,7 +212,7 @@ std::vector<Meeting::Member> MembersOf(const Collective& collective, const Colle
   return members;
 }
 
-Decision Agree(const ModulePlan& plan, const Devices& devices, Transport* transport) {
+Agreement Agree(const ModulePlan& plan, const Devices& devices, Transport* transport) {
   std::vector<DeviceState> states;
   bool alike = !devices.empty();
   for (const auto& device : devices) {
@@ -222,31 +222,31 @@ Decision Agree(const ModulePlan& plan, const Devices& devices, Transport* transp
   alike = alike && IsUniform(plan, states.front());
   const uint64_t poison = Mix(~uint64_t{0}, static_cast<uint64_t>(transport->rank().value));
   const bool all_equal = transport->AllEqual(alike ? HashOf(states.front()) : poison);
-  Decision decision;
+  Agreement agreement;
   if (alike && all_equal) {
-    decision.finished = states.front().finished;
+    agreement.finished = states.front().finished;
     states.resize(1);
     const World world(std::move(states), plan.mesh.devices());
-    decision.complete = LocalMeetings(plan, world, nullptr, devices);
-    if (!decision.finished && decision.complete.empty()) decision.stall = DescribeStall(plan, world);
-    return decision;
+    agreement.complete = LocalMeetings(plan, world, nullptr, devices);
+    if (!agreement.finished && agreement.complete.empty()) agreement.stall = DescribeStall(plan, world);
+    return agreement;
   }
   std::vector<DeviceState> all;
   for (const std::string& bytes : transport->AllGather(WriteStates(devices, states))) {
-    ReadStates(bytes, &all, &decision.error);
+    ReadStates(bytes, &all, &agreement.error);
   }
-  if (decision.error) return decision;
-  decision.finished = std::all_of(all.begin(), all.end(),
+  if (agreement.error) return agreement;
+  agreement.finished = std::all_of(all.begin(), all.end(),
                                   [](const DeviceState& state) { return state.finished; });
-  if (decision.finished) return decision;
+  if (agreement.finished) return agreement;
   const World world(std::move(all), plan.mesh.devices());
   const std::set<CollectiveKey> complete = CompleteKeys(plan, world);
   if (complete.empty()) {
-    decision.stall = DescribeStall(plan, world);
+    agreement.stall = DescribeStall(plan, world);
   } else {
-    decision.complete = LocalMeetings(plan, world, &complete, devices);
+    agreement.complete = LocalMeetings(plan, world, &complete, devices);
   }
-  return decision;
+  return agreement;
 }
 
 Status AgreeOnError(const Status& mine, Transport* transport) {

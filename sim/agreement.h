@@ -56,14 +56,14 @@ struct Meeting {
   std::vector<Member> members;
 };
 
-struct Decision {
+struct Agreement {
   std::optional<Error> error;     // of the lowest device that has one
   std::optional<Stall> stall;
   bool finished = false;
   std::vector<Meeting> complete;  // those in which a local device takes part, sorted by key
 };
 
-Decision Agree(const ModulePlan& plan, const std::vector<std::unique_ptr<Device>>& devices,
+Agreement Agree(const ModulePlan& plan, const std::vector<std::unique_ptr<Device>>& devices,
                Transport* transport);
 
 // Who takes part in a collective, in group order (source, target of a transfer).

@@ -26,15 +26,15 @@ class Run {
     RunOutcome outcome;
     while (true) {
       for (const auto& device : devices_) device->Run();
-      Decision decision = Agree(plan_, devices_, options_.transport);
-      if (decision.error) return tl::make_unexpected(std::move(*decision.error));
-      if (decision.stall) {
-        outcome.stall = std::move(decision.stall);
+      Agreement agreement = Agree(plan_, devices_, options_.transport);
+      if (agreement.error) return tl::make_unexpected(std::move(*agreement.error));
+      if (agreement.stall) {
+        outcome.stall = std::move(agreement.stall);
         break;
       }
-      if (decision.finished) break;
-      if (options_.record_events) RecordEvents(decision.complete, devices_, &outcome.events);
-      CompleteMeetings(&context_, devices_, placement_, decision.complete);
+      if (agreement.finished) break;
+      if (options_.record_events) RecordEvents(agreement.complete, devices_, &outcome.events);
+      CompleteMeetings(&context_, devices_, placement_, agreement.complete);
     }
     outcome.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
