@@ -10,9 +10,9 @@
 
 namespace hv {
 
-class Findings {
+class RuleFindings {
  public:
-  explicit Findings(const Module& module) : module_(module) {}
+  explicit RuleFindings(const Module& module) : module_(module) {}
 
   // Enough is enough: nothing more is recorded.
   bool Full() const { return diagnostics_.size() >= static_cast<size_t>(kMaxDiagnostics); }
@@ -31,14 +31,14 @@ class Findings {
 
 // validator_structure.cc: order of instructions and computations, parameters, entry layout. Returns
 // false if indices are wrong, so that nothing else may be looked at.
-bool CheckStructure(const Module& module, Findings* findings);
+bool CheckStructure(const Module& module, RuleFindings* findings);
 // validator_devices.cc: ids, groups and pairs against the mesh, and sizes that follow from groups.
 void CheckDevices(const Computation& computation, const Instruction& instruction,
-                  DeviceCounts counts, Findings* findings);
+                  DeviceCounts counts, RuleFindings* findings);
 // validator_sharding.cc: the sharding fits the shape.
-void CheckSharding(const Instruction& instruction, Findings* findings);
+void CheckSharding(const Instruction& instruction, RuleFindings* findings);
 // validator_async.cc: starts, updates and dones belong together.
-void CheckAsynchronous(const Module& module, const Computation& computation, Findings* findings);
-void CheckAsyncCallers(const Module& module, Findings* findings);
+void CheckAsynchronous(const Module& module, const Computation& computation, RuleFindings* findings);
+void CheckAsyncCallers(const Module& module, RuleFindings* findings);
 
 }  // namespace hv

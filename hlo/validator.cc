@@ -41,7 +41,7 @@ int64_t LeafCount(const Shape& shape) {
 }
 
 // parameter_replication says one thing per leaf of the parameter.
-void CheckReplication(const Instruction& instruction, Findings* findings) {
+void CheckReplication(const Instruction& instruction, RuleFindings* findings) {
   const Attribute* replication = instruction.Find(Attr::kParameterReplication);
   if (replication == nullptr) return;
   const int64_t leaves = LeafCount(*instruction.shape);
@@ -52,7 +52,7 @@ void CheckReplication(const Instruction& instruction, Findings* findings) {
 }
 
 // All-reduces of a module constrain layouts all or none.
-void CheckConstrainLayout(const Module& module, Findings* findings) {
+void CheckConstrainLayout(const Module& module, RuleFindings* findings) {
   const Instruction* first = nullptr;
   for (const Computation& computation : module.computations) {
     for (const Instruction& instruction : computation.instructions) {
@@ -69,11 +69,11 @@ void CheckConstrainLayout(const Module& module, Findings* findings) {
 
 }  // namespace
 
-void Findings::Add(const Instruction& at, std::string_view id, std::string_view message) {
+void RuleFindings::Add(const Instruction& at, std::string_view id, std::string_view message) {
   Add(at.offset, id, fmt::format("{}: {}", ToString(at.opcode), message));
 }
 
-void Findings::Add(const Instruction& at, Attr key, std::string_view id,
+void RuleFindings::Add(const Instruction& at, Attr key, std::string_view id,
                    std::string_view message) {
   const Attribute* attribute = at.Find(key);
   const bool placed = attribute != nullptr && attribute->offset != Instruction::kNoOffset;
@@ -81,19 +81,19 @@ void Findings::Add(const Instruction& at, Attr key, std::string_view id,
       fmt::format("{}: {}", ToString(at.opcode), message));
 }
 
-void Findings::Add(uint32_t offset, std::string_view id, std::string message) {
+void RuleFindings::Add(uint32_t offset, std::string_view id, std::string message) {
   if (Full()) return;
   diagnostics_.push_back(MakeDiagnostic(module_, offset, std::string(id), std::move(message)));
 }
 
-void Findings::Add(const Status& status) {
+void RuleFindings::Add(const Status& status) {
   if (status) return;
   for (const Diagnostic& d : status.error().diagnostics) {
     if (!Full()) diagnostics_.push_back(d);
   }
 }
 
-Status Findings::Result() && {
+Status RuleFindings::Result() && {
   if (diagnostics_.empty()) return {};
   Error error;
   error.diagnostics = std::move(diagnostics_);
@@ -101,7 +101,7 @@ Status Findings::Result() && {
 }
 
 Status Validate(const Module& module, DeviceCounts counts) {
-  Findings findings(module);
+  RuleFindings findings(module);
   if (!CheckStructure(module, &findings)) return std::move(findings).Result();
   for (const Computation& computation : module.computations) {
     for (const Instruction& instruction : computation.instructions) {

@@ -52,7 +52,7 @@ bool OnlyOrders(const Instruction& user) {
 using UserList = std::vector<InstructionIndex>;
 
 void CheckStart(const Computation& computation, InstructionIndex index, const UserList& users,
-                Findings* findings) {
+                RuleFindings* findings) {
   const Instruction& start = computation.At(index);
   int followers = 0;
   for (const InstructionIndex u : users) {
@@ -75,7 +75,7 @@ void CheckStart(const Computation& computation, InstructionIndex index, const Us
   }
 }
 
-void CheckDone(const Computation& computation, const Instruction& done, Findings* findings) {
+void CheckDone(const Computation& computation, const Instruction& done, RuleFindings* findings) {
   const Instruction& operand = computation.At(done.operands[0]);
   if (Follows(done.opcode, operand.opcode)) return;
   findings->Add(done, "async-start",
@@ -85,7 +85,7 @@ void CheckDone(const Computation& computation, const Instruction& done, Findings
 
 // The operands of a start and its updates, in order, are the arguments of the wrapped computation.
 void CheckArguments(const Module& module, const Computation& computation, const Instruction& done,
-                    Findings* findings) {
+                    RuleFindings* findings) {
   std::vector<InstructionIndex> arguments;
   const Instruction* link = &computation.At(done.operands[0]);
   while (link->opcode == Opcode::kAsyncUpdate) {
@@ -110,7 +110,7 @@ void CheckArguments(const Module& module, const Computation& computation, const 
 
 // With a channel, a transfer has one user: its done, or a tuple that carries it through a loop.
 void CheckTransfer(const Computation& computation, const Instruction& transfer,
-                   const UserList& users, Findings* findings) {
+                   const UserList& users, RuleFindings* findings) {
   const Opcode done =
       transfer.opcode == Opcode::kSend ? Opcode::kSendDone : Opcode::kRecvDone;
   if (transfer.Int(Attr::kChannelId, 0) <= 0) return;
@@ -131,7 +131,7 @@ void CheckTransfer(const Computation& computation, const Instruction& transfer,
 }
 
 void CheckTransferDone(const Computation& computation, const Instruction& done,
-                       Findings* findings) {
+                       RuleFindings* findings) {
   const Opcode operand = computation.At(done.operands[0]).opcode;
   const Opcode start = done.opcode == Opcode::kSendDone ? Opcode::kSend : Opcode::kRecv;
   if (operand == start || operand == Opcode::kGetTupleElement) return;
@@ -162,7 +162,7 @@ std::string_view ThreadOf(const Computation& computation) {
 }
 
 // The wrapped computation is one op, unless another thread runs it.
-void CheckBody(const Module& module, const Instruction& start, Findings* findings) {
+void CheckBody(const Module& module, const Instruction& start, RuleFindings* findings) {
   const Computation& body = module.At(start.Computation(Attr::kCalls));
   const std::string_view thread = start.Text(Attr::kAsyncExecutionThread, "main");
   const std::string_view body_thread = ThreadOf(body);
@@ -178,7 +178,7 @@ void CheckBody(const Module& module, const Instruction& start, Findings* finding
 
 // Other computations run on their caller's thread.
 void CheckThread(const Module& module, const Computation& computation,
-                 const Instruction& instruction, Findings* findings) {
+                 const Instruction& instruction, RuleFindings* findings) {
   switch (instruction.opcode) {
     case Opcode::kCall:
     case Opcode::kConditional:
@@ -197,7 +197,7 @@ void CheckThread(const Module& module, const Computation& computation,
 }  // namespace
 
 void CheckAsynchronous(const Module& module, const Computation& computation,
-                       Findings* findings) {
+                       RuleFindings* findings) {
   std::vector<UserList> users;  // made when first needed: most computations need none
   for (size_t i = 0; i < computation.instructions.size(); ++i) {
     const Instruction& instruction = computation.instructions[i];
@@ -220,7 +220,7 @@ void CheckAsynchronous(const Module& module, const Computation& computation,
   }
 }
 
-void CheckAsyncCallers(const Module& module, Findings* findings) {
+void CheckAsyncCallers(const Module& module, RuleFindings* findings) {
   std::vector<bool> started(module.computations.size());
   for (const Computation& computation : module.computations) {
     for (const Instruction& instruction : computation.instructions) {

@@ -17,7 +17,7 @@ namespace {
 class DeviceRules {
  public:
   DeviceRules(const Computation& computation, const Instruction& instruction, DeviceCounts counts,
-              Findings* findings)
+              RuleFindings* findings)
       : computation_(computation),
         instruction_(instruction),
         counts_(counts),
@@ -210,14 +210,14 @@ class DeviceRules {
   const DeviceCounts counts_;
   const GroupMode mode_;
   const int64_t ids_;
-  Findings* findings_;
+  RuleFindings* findings_;
   Groups groups_;
 };
 
 }  // namespace
 
 void CheckDevices(const Computation& computation, const Instruction& instruction,
-                  DeviceCounts counts, Findings* findings) {
+                  DeviceCounts counts, RuleFindings* findings) {
   DeviceRules(computation, instruction, counts, findings).Check();
 }
 

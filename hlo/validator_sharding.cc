@@ -42,7 +42,7 @@ int64_t CountAfter(std::string_view text, std::string_view key, char close) {
 }
 
 void CheckTiles(const Instruction& instruction, std::string_view sharding, const Shape& shape,
-                Findings* findings) {
+                RuleFindings* findings) {
   const int64_t tiles = CountAfter(sharding, "devices=[", ']');
   if (tiles == 0 || !shape.IsArray()) return;
   const bool copies = sharding.find("last_tile_dim_replicate") != std::string_view::npos;
@@ -59,7 +59,7 @@ void AppendLeaves(const Shape& shape, std::vector<const Shape*>* leaves) {
 
 }  // namespace
 
-void CheckSharding(const Instruction& instruction, Findings* findings) {
+void CheckSharding(const Instruction& instruction, RuleFindings* findings) {
   const std::string_view text = instruction.Text(Attr::kSharding);
   if (text.empty()) return;
   if (!IsListOfShardings(text)) {

@@ -16,7 +16,7 @@ bool InOrder(std::span<const InstructionIndex> before, size_t position) {
   return true;
 }
 
-void CheckInstructionOrder(const Computation& computation, Findings* findings) {
+void CheckInstructionOrder(const Computation& computation, RuleFindings* findings) {
   for (size_t i = 0; i < computation.instructions.size(); ++i) {
     const Instruction& instruction = computation.instructions[i];
     if (!InOrder(instruction.operands, i)) {
@@ -30,7 +30,7 @@ void CheckInstructionOrder(const Computation& computation, Findings* findings) {
   }
 }
 
-void CheckCalleeOrder(const Module& module, size_t position, Findings* findings) {
+void CheckCalleeOrder(const Module& module, size_t position, RuleFindings* findings) {
   for (const Instruction& instruction : module.computations[position].instructions) {
     for (const ComputationIndex callee : CalledComputations(instruction)) {
       if (callee < 0 || static_cast<size_t>(callee) >= position) {
@@ -41,7 +41,7 @@ void CheckCalleeOrder(const Module& module, size_t position, Findings* findings)
   }
 }
 
-void CheckParameters(const Computation& computation, Findings* findings) {
+void CheckParameters(const Computation& computation, RuleFindings* findings) {
   size_t count = 0;
   bool numbered = true;
   for (size_t i = 0; i < computation.instructions.size(); ++i) {
@@ -58,7 +58,7 @@ void CheckParameters(const Computation& computation, Findings* findings) {
   }
 }
 
-void CheckEntryLayout(const Module& module, Findings* findings) {
+void CheckEntryLayout(const Module& module, RuleFindings* findings) {
   if (module.entry_result_layout == nullptr) return;
   const Computation& entry = module.Entry();
   const auto wrong = [&](std::string_view what, const Shape& stated, const Shape& found) {
@@ -86,8 +86,8 @@ void CheckEntryLayout(const Module& module, Findings* findings) {
 
 }  // namespace
 
-bool CheckStructure(const Module& module, Findings* findings) {
-  Findings order(module);
+bool CheckStructure(const Module& module, RuleFindings* findings) {
+  RuleFindings order(module);
   for (size_t c = 0; c < module.computations.size(); ++c) {
     const Computation& computation = module.computations[c];
     if (computation.root < 0 ||
