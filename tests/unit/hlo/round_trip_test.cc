@@ -2,39 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "hlo/parser.h"
 #include "hlo/printer.h"
+#include "tests/unit/hlo/hlo_files.h"
 
 namespace hv {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-// .hlo files, and those .txt files of dump folders that hold HLO.
-std::vector<fs::path> HloFiles() {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(HV_TEST_DATA)) {
-    const std::string extension = entry.path().extension().string();
-    if (extension == ".hlo" ||
-        (extension == ".txt" && ReadFile(entry.path()).substr(0, 9) == "HloModule")) {
-      files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 // Cases marked invalid may be refused by the parser already.
 bool MayBeRefused(const fs::path& file) {

@@ -1,38 +1,16 @@
 // Every module of the test data is valid, except the last module of each case marked invalid.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "hlo/parser.h"
 #include "hlo/validator.h"
+#include "tests/unit/hlo/hlo_files.h"
 
 namespace hv {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-std::vector<fs::path> HloFiles() {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(HV_TEST_DATA)) {
-    const std::string extension = entry.path().extension().string();
-    if (extension == ".hlo" ||
-        (extension == ".txt" && ReadFile(entry.path()).substr(0, 9) == "HloModule")) {
-      files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 bool MustBeRefused(const fs::path& file) {
   const fs::path folder = file.parent_path();
