@@ -59,7 +59,8 @@ class CodeAlgebra {
                       size_t count) const = 0;
 };
 
-std::unique_ptr<CodeAlgebra> MakeFieldAlgebra(uint64_t seed);
+// `gross`: negation is the identity, constants count by size.
+std::unique_ptr<CodeAlgebra> MakeFieldAlgebra(uint64_t seed, bool gross = false);
 std::unique_ptr<CodeAlgebra> MakeWrapAlgebra(uint64_t seed);
 std::unique_ptr<CodeAlgebra> MakeMagnitudeAlgebra();
 

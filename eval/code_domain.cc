@@ -41,6 +41,9 @@ CodeDomain::CodeDomain(std::unique_ptr<CodeAlgebra> algebra)
 std::unique_ptr<CodeDomain> MakeFieldDomain(uint64_t seed) {
   return std::make_unique<CodeDomain>(MakeFieldAlgebra(seed));
 }
+std::unique_ptr<CodeDomain> MakeGrossFieldDomain(uint64_t seed) {
+  return std::make_unique<CodeDomain>(MakeFieldAlgebra(seed, true));
+}
 std::unique_ptr<CodeDomain> MakeWrapDomain(uint64_t seed) {
   return std::make_unique<CodeDomain>(MakeWrapAlgebra(seed));
 }
@@ -249,8 +252,32 @@ Result<Value> CodeDomain::Map(const KernelCall& call, std::vector<Value> operand
 
 Result<Value> CodeDomain::Move(const Shape* shape, const Pieces& pieces,
                                std::vector<Value> operands) {
-  if (!AllNative(operands)) LiftAll(&operands);
+  if (AllNative(operands)) return MovePieces(shape, pieces, std::move(operands));
+  LiftAll(&operands);
+  // A bitcast to another type: a function of each element.
+  const ElementType from = operands[0].shape()->type;
+  if (from != shape->type) {
+    trace_.functions = true;
+    Value& operand = operands[0] = Finish(operands[0]);
+    KeyedHash key(static_cast<uint64_t>(ScalarFn::kBitcastConvert));
+    key.Add(ToString(from)).Add(ToString(shape->type));
+    const std::byte* in[1] = {operand.bytes().data()};
+    algebra_->Function({key.First(), key.Second()}, in, operand.MutableBytes().data(),
+                       static_cast<size_t>(operand.element_count()));
+  }
   return MovePieces(shape, pieces, std::move(operands));
+}
+
+Result<Value> CodeDomain::ElidedConstant(const Instruction& constant) {
+  if (!constant.shape->IsArray()) return Domain::ElidedConstant(constant);
+  Value codes = NewCodes(constant.shape);
+  for (int64_t i = 0; i < constant.shape->element_count; ++i) {
+    KeyedHash key(static_cast<uint64_t>(i));
+    key.Add(constant.name).Add(ToString(*constant.shape, false));
+    algebra_->Function({key.First(), key.Second()}, {},
+                       codes.MutableBytes().data() + i * code_bytes(), 1);
+  }
+  return codes;
 }
 
 Value CodeDomain::ByPosition(const KernelCall& call, std::span<const Value> operands) {

@@ -1,4 +1,4 @@
-// Domains whose elements are codes standing for values: the field F_p x F_p, Z/2^64 and gross
+// Domains whose elements are codes standing for values: the fields F_p x F_q, Z/2^64 and gross
 // weights. Control stays native; a native operand is lifted where it meets a code. One class
 // interprets the kernel kinds, an algebra says what codes are.
 #pragma once
@@ -55,6 +55,8 @@ class CodeDomain : public Domain {
                      std::vector<Value> operands) override;
   Result<Value> Fold(const Module& module, ComputationIndex reducer, std::vector<Value> values,
                      bool accumulate_wide) override;
+  // Opaque leaves known by the constant's name and shape.
+  Result<Value> ElidedConstant(const Instruction& constant) override;
 
  private:
   friend class CodeScalar;
@@ -72,9 +74,11 @@ class CodeDomain : public Domain {
   CodeTrace trace_;
 };
 
-// F_p x F_p, p = 2^61 - 1: + - x and division by constants exact, pseudo-random functions
-// otherwise.
+// F_p x F_q, p = 2^61 - 1, q = 2^61 - 31: + - x and division by constants exact, pseudo-random
+// functions otherwise.
 std::unique_ptr<CodeDomain> MakeFieldDomain(uint64_t seed);
+// The same without signs: negation is the identity, subtraction adds, constants count by size.
+std::unique_ptr<CodeDomain> MakeGrossFieldDomain(uint64_t seed);
 // Z/2^64: + - x of integers exact modulo every 2^w.
 std::unique_ptr<CodeDomain> MakeWrapDomain(uint64_t seed);
 // Gross weights: negation is the identity, subtraction adds, constants count by size.

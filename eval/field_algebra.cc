@@ -1,4 +1,4 @@
-// Codes in F_p x F_p. Numbers are lifted exactly (finite floats are dyadic rationals); free
+// Codes in F_p x F_q. Numbers are lifted exactly (finite floats are dyadic rationals); free
 // operations are sums of pseudo-random images, marked as open in spare bits until another op reads
 // them.
 #include <bit>
@@ -37,16 +37,17 @@ uint64_t TagOf(ScalarFn fn) {
 
 class FieldAlgebra : public CodeAlgebra {
  public:
-  explicit FieldAlgebra(uint64_t seed) : seed_(seed), imaginary_(Random(KeyedHash(seed).Add(1))) {}
+  FieldAlgebra(uint64_t seed, bool gross)
+      : seed_(seed), gross_(gross), imaginary_(Random(KeyedHash(seed).Add(1))) {}
 
   std::string_view name() const override { return "F_p"; }
   int code_bytes() const override { return sizeof(Stored); }
 
   void Encode(std::array<uint64_t, 2> words, std::byte* code) const override {
-    Put(code, 0, {Fp::Of(words[0]), Fp::Of(words[1])});
+    Put(code, 0, {Fp::Of(words[0]), Fq::Of(words[1])});
   }
   std::array<uint64_t, 2> Decode(const std::byte* code) const override {
-    const FpPair pair = Closed(code, 0);
+    const FieldPair pair = Closed(code, 0);
     return {pair.a.number(), pair.b.number()};
   }
 
@@ -55,9 +56,7 @@ class FieldAlgebra : public CodeAlgebra {
     for (size_t i = 0; i < count; ++i) {
       const NativeNumber n = NumberAt(type, native, i);
       if (n.kind == NativeNumber::Kind::kInteger) {
-        const Fp number =
-            n.is_unsigned ? Fp::Of(static_cast<uint64_t>(n.integer)) : Fp::OfSigned(n.integer);
-        Put(codes, i, {number, number});
+        Put(codes, i, Integer(n));
       } else {
         Put(codes, i, Real(n.real) + imaginary_ * Real(n.imaginary));
       }
@@ -66,20 +65,21 @@ class FieldAlgebra : public CodeAlgebra {
 
   void Ring(ScalarFn fn, const std::byte* x, const std::byte* y, std::byte* out,
             size_t count) const override {
+    if (gross_ && fn == ScalarFn::kSubtract) fn = ScalarFn::kAdd;
     for (size_t i = 0; i < count; ++i) {
-      const FpPair a = Closed(x, i);
+      const FieldPair a = Closed(x, i);
       if (fn == ScalarFn::kNegate) {
-        Put(out, i, -a);
+        Put(out, i, gross_ ? a : -a);
         continue;
       }
-      const FpPair b = Closed(y, i);
+      const FieldPair b = Closed(y, i);
       Put(out, i, fn == ScalarFn::kAdd ? a + b : fn == ScalarFn::kSubtract ? a - b : a * b);
     }
   }
 
   void MultiplyAdd(const std::byte* factor, const std::byte* row, std::byte* sums,
                    size_t count) const override {
-    const FpPair f = Closed(factor, 0);
+    const FieldPair f = Closed(factor, 0);
     for (size_t i = 0; i < count; ++i) Put(sums, i, Closed(sums, i) + f * Closed(row, i));
   }
 
@@ -89,8 +89,8 @@ class FieldAlgebra : public CodeAlgebra {
       const NativeNumber n = NumberAt(type, divisor, i);
       if (n.kind != NativeNumber::Kind::kReal || !std::isfinite(n.real) || n.real == 0)
         return false;
-      const FpPair d = Real(n.real);
-      Put(out, i, Closed(x, i) * FpPair{d.a.Inverse(), d.b.Inverse()});
+      const FieldPair d = Real(n.real);
+      Put(out, i, Closed(x, i) * FieldPair{d.a.Inverse(), d.b.Inverse()});
     }
     return true;
   }
@@ -140,50 +140,62 @@ class FieldAlgebra : public CodeAlgebra {
   static void Store(std::byte* codes, size_t i, Stored s) {
     std::memcpy(codes + i * sizeof(Stored), &s, sizeof(Stored));
   }
-  static void Put(std::byte* codes, size_t i, FpPair pair, uint64_t tag = 0) {
+  static void Put(std::byte* codes, size_t i, FieldPair pair, uint64_t tag = 0) {
     Store(codes, i, {pair.a.number() | tag << kTagShift, pair.b.number()});
   }
-  static FpPair PairOf(Stored s) { return {Fp::Of(s.a & Fp::kPrime), Fp::Of(s.b)}; }
+  static FieldPair PairOf(Stored s) {
+    return {Fp::Of(s.a & ~(~uint64_t{0} << kTagShift)), Fq::Of(s.b)};
+  }
   static bool IsEmpty(Stored s, uint64_t tag) { return s.a == tag << kTagShift && s.b == 0; }
-  static FpPair Random(const KeyedHash& hash) {
-    return {Fp::Of(hash.First()), Fp::Of(hash.Second())};
+  static FieldPair Random(const KeyedHash& hash) {
+    return {Fp::Of(hash.First()), Fq::Of(hash.Second())};
   }
 
   // The code as an element of the ring: an open operation becomes a value of its own.
-  FpPair Closed(const std::byte* codes, size_t i) const { return Closed(Load(codes, i)); }
-  FpPair Closed(Stored s) const {
+  FieldPair Closed(const std::byte* codes, size_t i) const { return Closed(Load(codes, i)); }
+  FieldPair Closed(Stored s) const {
     const uint64_t tag = s.a >> kTagShift;
     if (tag == 0) return PairOf(s);
     return Random(KeyedHash(seed_).Add(2).Add(tag).Add(s.a).Add(s.b));
   }
   // The code as an operand of the free operation `tag`: its sum if that is what is open.
-  FpPair Opened(Stored s, uint64_t tag) const {
+  FieldPair Opened(Stored s, uint64_t tag) const {
     if (s.a >> kTagShift == tag) return PairOf(s);
-    const FpPair closed = Closed(s);
+    const FieldPair closed = Closed(s);
     return Random(KeyedHash(seed_).Add(3).Add(tag).Add(closed.a.number()).Add(closed.b.number()));
   }
 
+  FieldPair Integer(const NativeNumber& n) const {
+    const auto bits = static_cast<uint64_t>(n.integer);
+    if (n.is_unsigned) return {Fp::Of(bits), Fq::Of(bits)};
+    const FieldPair number{Fp::OfSigned(n.integer), Fq::OfSigned(n.integer)};
+    return gross_ && n.integer < 0 ? -number : number;
+  }
+
   // Finite doubles are integers times powers of two; others are opaque leaves.
-  FpPair Real(double value) const {
+  FieldPair Real(double value) const {
     if (!std::isfinite(value)) {
       const uint64_t kind = std::isnan(value) ? 0 : value > 0 ? 1 : 2;
       return Random(KeyedHash(seed_).Add(4).Add(kind));
     }
     int exponent = 0;
-    const double fraction = std::frexp(value, &exponent);
-    const Fp number = Fp::OfSigned(static_cast<int64_t>(std::ldexp(fraction, 53))) *
-                      Fp::PowerOfTwo(exponent - 53);
-    return {number, number};
+    const double fraction = std::frexp(gross_ ? std::fabs(value) : value, &exponent);
+    auto digits = static_cast<int64_t>(std::ldexp(fraction, 53));
+    exponent -= 53;
+    for (; exponent < 0 && digits != 0 && digits % 2 == 0; ++exponent) digits /= 2;
+    return {Fp::OfSigned(digits) * Fp::PowerOfTwo(exponent),
+            Fq::OfSigned(digits) * Fq::PowerOfTwo(exponent)};
   }
 
   uint64_t seed_;
-  FpPair imaginary_;  // stands for i
+  bool gross_;           // signs do not count
+  FieldPair imaginary_;  // stands for i
 };
 
 }  // namespace
 
-std::unique_ptr<CodeAlgebra> MakeFieldAlgebra(uint64_t seed) {
-  return std::make_unique<FieldAlgebra>(seed);
+std::unique_ptr<CodeAlgebra> MakeFieldAlgebra(uint64_t seed, bool gross) {
+  return std::make_unique<FieldAlgebra>(seed, gross);
 }
 
 }  // namespace hv

@@ -1,3 +1,6 @@
+// Float arithmetic encloses, whatever its operands come from; integers and truth values are native
+// until they depend on a float that is not certain. What this domain does not know has unknown
+// results, so that the rest of a program still tells.
 #include "eval/interval_domain.h"
 
 #include <algorithm>
@@ -6,11 +9,11 @@
 
 #include "eval/code_algebra.h"
 #include "eval/combiner.h"
-#include "eval/convolution.h"
 #include "eval/dot.h"
 #include "eval/elementwise_call.h"
 #include "eval/gather_scatter.h"
 #include "eval/interval_scalar.h"
+#include "eval/interval_sums.h"
 #include "eval/move.h"
 #include "eval/native_kernels.h"
 #include "eval/reduce.h"
@@ -18,54 +21,60 @@
 namespace hv {
 namespace {
 
-bool AllNative(std::span<const Value> values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](const Value& v) { return v.IsNative() || v.shape()->IsToken(); });
+bool IsRounded(const Shape& shape) {
+  return IsFloat(shape.type) || IsComplex(shape.type) ||
+         std::any_of(shape.elements.begin(), shape.elements.end(),
+                     [](const Shape* element) { return IsRounded(*element); });
 }
 
-// Sums of intervals without rounding to a type, or their maxima and minima.
-class IntervalCombiner : public Combiner {
- public:
-  explicit IntervalCombiner(ScalarFn fn) : fn_(fn) {}
-  Status Combine(std::span<std::byte* const> accumulators, std::span<const std::byte* const> values,
-                 size_t count) override {
-    auto* out = reinterpret_cast<Interval*>(accumulators[0]);
-    const auto* in = reinterpret_cast<const Interval*>(values[0]);
-    for (size_t i = 0; i < count; ++i) {
-      const Interval pair[2] = {out[i], in[i]};
-      out[i] = fn_ == ScalarFn::kAdd ? Add(pair[0], pair[1]) : Apply(fn_, ElementType::kF64, pair);
-    }
-    return {};
+bool IsCertain(const Value& value) {
+  if (value.shape()->IsTuple()) {
+    const auto elements = value.elements();
+    return std::all_of(elements.begin(), elements.end(), IsCertain);
   }
-
- private:
-  ScalarFn fn_;
-};
-
-// Absolute values as points.
-Value Sizes(const Value& intervals) {
-  Value sizes = NewLike(intervals, intervals.shape());
-  const auto in = intervals.As<Interval>();
-  const auto out = sizes.MutableAs<Interval>();
-  for (size_t i = 0; i < in.size(); ++i) out[i] = Interval::Point(in[i].Size());
-  return sizes;
+  return value.IsNative() || value.shape()->IsToken();
 }
 
-bool AllIntegers(const Value& intervals) {
+bool AreCertain(std::span<const Value> values) {
+  return std::all_of(values.begin(), values.end(), IsCertain);
+}
+
+// Native operands and nothing that rounds: the native result is the only one.
+bool IsExact(const Shape& result, std::span<const Value> operands) {
+  return AreCertain(operands) && !IsRounded(result) &&
+         std::none_of(operands.begin(), operands.end(),
+                      [](const Value& v) { return IsRounded(*v.shape()); });
+}
+
+// Bits of a zero are not known: intervals have no sign of zero.
+bool HasZero(const Value& value) {
+  if (!IsFloat(value.shape()->type)) return false;
+  const Value intervals = LiftToCodes(value);
   const auto all = intervals.As<Interval>();
-  return std::all_of(all.begin(), all.end(),
-                     [](const Interval& x) { return x.IsPoint() && x.low == std::floor(x.low); });
+  return std::any_of(all.begin(), all.end(), [](const Interval& x) { return x.low == 0; });
 }
 
-// `sums` of `terms` values each, with the sums of their sizes, made sums in any order.
-Value AnyOrder(ElementType type, Value sums, const Value& sizes, int64_t terms, bool integers) {
-  Value out = Owned(std::move(sums));
-  const auto size = sizes.As<Interval>();
-  const auto result = out.MutableAs<Interval>();
-  for (size_t i = 0; i < result.size(); ++i) {
-    result[i] = AnyOrderSum(type, result[i], size[i].high, terms, integers);
+// Native values in place of intervals that are single points; nothing if any is not.
+std::optional<std::vector<Value>> AsPoints(const std::vector<Value>& values) {
+  std::vector<Value> points;
+  for (const Value& value : values) {
+    points.push_back(NativeIfCertain(value));
+    if (!IsCertain(points.back())) return std::nullopt;
   }
-  return out;
+  return points;
+}
+
+Value Lifted(const Value& value) {
+  if (!value.shape()->IsTuple()) return LiftToIntervals(value);
+  std::vector<Value> elements;
+  for (const Value& element : value.elements()) elements.push_back(Lifted(element));
+  return Value::Tuple(value.shape(), std::move(elements));
+}
+
+// Functions of real numbers that no implementation rounds.
+bool IsExactFunction(ScalarFn fn) {
+  return fn == ScalarFn::kReal || fn == ScalarFn::kImag || fn == ScalarFn::kComplex ||
+         fn == ScalarFn::kReducePrecision || fn == ScalarFn::kBitcastConvert;
 }
 
 class IntervalDomain : public Domain {
@@ -74,87 +83,59 @@ class IntervalDomain : public Domain {
   int code_bytes() const override { return sizeof(Interval); }
 
   Result<Value> Scalar(const KernelCall& call, std::vector<Value> operands) override {
-    if (AllNative(operands)) return native_->Scalar(call, std::move(operands));
+    if (IsExact(*call.shape, operands)) return native_->Scalar(call, std::move(operands));
+    const ScalarFn fn = Definition(call.instruction).scalar;
+    if (fn == ScalarFn::kBitcastConvert && HasZero(operands[0])) return Unknown(call);
+    if (IsExactFunction(fn)) {
+      return OnPoints(call, operands, [&](std::vector<Value> points) {
+        return native_->Scalar(call, std::move(points));
+      });
+    }
+    const bool complex = std::any_of(operands.begin(), operands.end(),
+                                     [](const Value& v) { return IsComplex(v.shape()->type); });
+    if (complex || IsComplex(call.shape->type)) return Unknown(call);
     return IntervalScalar(call, operands);
   }
 
   Result<Value> Reduce(const KernelCall& call, std::vector<Value> operands) override {
-    if (AllNative(operands)) return native_->Reduce(call, std::move(operands));
-    const ComputationIndex reducer = call.instruction.Computation(Attr::kToApply);
-    const ScalarFn fn = RecognizeReducer(call.module, reducer).fn;
-    if (operands.size() != 2 || !CanFold(fn)) return NotImplemented(call, "reducer");
+    if (IsExact(*call.shape, operands)) return native_->Reduce(call, std::move(operands));
+    const ScalarFn fn =
+        RecognizeReducer(call.module, call.instruction.Computation(Attr::kToApply)).fn;
+    if (operands.size() != 2 || !CanFold(fn, *call.shape)) return Unknown(call);
     const ReduceGeometry geometry =
         GeometryOfReduce(*operands[0].shape(), call.instruction.Ints(Attr::kDimensions));
-    const auto reduce = [&](const Value& input, const Value& init) -> Result<Value> {
-      IntervalCombiner combiner(fn);
-      HV_ASSIGN(std::vector<Value> results,
-                ReduceWith(geometry, {&input, 1}, {&init, 1}, {&call.shape, 1}, combiner));
-      return results[0];
-    };
-    const Value input = LiftToCodes(operands[0]), init = LiftToCodes(operands[1]);
-    HV_ASSIGN(Value result, reduce(input, init));
-    if (fn != ScalarFn::kAdd) return result;
-    HV_ASSIGN(const Value sizes, reduce(Sizes(input), Sizes(init)));
-    return AnyOrder(call.shape->type, std::move(result), sizes, geometry.terms,
-                    AllIntegers(input) && AllIntegers(init));
+    return ReduceIntervals(geometry, call.shape, fn, operands[0], operands[1]);
   }
 
   Result<Value> Fold(const Module& module, ComputationIndex reducer, std::vector<Value> values,
                      bool accumulate_wide) override {
-    if (AllNative(values)) {
+    const Shape* shape = values[0].shape();
+    if (IsExact(*shape, values)) {
       return native_->Fold(module, reducer, std::move(values), accumulate_wide);
     }
     const ScalarFn fn = RecognizeReducer(module, reducer).fn;
-    if (!CanFold(fn)) {
-      return Unsupported("unsupported-op", "reducer " + std::string(module.At(reducer).name));
-    }
-    for (Value& value : values) value = LiftToCodes(value);
-    IntervalCombiner combiner(fn);
-    Value result = Owned(values[0]), sizes = Owned(Sizes(values[0]));
-    const auto count = static_cast<size_t>(result.element_count());
-    bool integers = AllIntegers(values[0]);
-    for (size_t k = 1; k < values.size(); ++k) {
-      const auto fold = [&](Value* into, const Value& value) {
-        std::byte* to[1] = {into->MutableBytes().data()};
-        const std::byte* from[1] = {value.bytes().data()};
-        return combiner.Combine(to, from, count);
-      };
-      HV_RETURN_IF_ERROR(fold(&result, values[k]));
-      HV_RETURN_IF_ERROR(fold(&sizes, Sizes(values[k])));
-      integers = integers && AllIntegers(values[k]);
-    }
-    if (fn != ScalarFn::kAdd) return result;
-    return AnyOrder(result.shape()->type, result, sizes, static_cast<int64_t>(values.size()),
-                    integers);
+    if (!CanFold(fn, *shape)) return UnknownOf(shape);
+    return FoldIntervals(fn, std::move(values));
   }
 
-  // Sums of products: each product is one more rounding.
   Result<Value> Contract(const KernelCall& call, std::vector<Value> operands) override {
-    if (AllNative(operands)) return native_->Contract(call, std::move(operands));
+    if (IsExact(*call.shape, operands)) return native_->Contract(call, std::move(operands));
     if (call.instruction.opcode != Opcode::kDot || operands.size() != 2 ||
         !IsFloat(call.shape->type)) {
-      return NotImplemented(call);
+      return Unknown(call);
     }
-    const Value a = LiftToCodes(operands[0]), b = LiftToCodes(operands[1]);
-    const DotGeometry g = GeometryOfDot(call.instruction, *a.shape(), *b.shape());
-    const Value lhs = ArrangeMatrices(a, g.lhs), rhs = ArrangeMatrices(b, g.rhs);
-    Value sums = Value::NewCode(call.shape, sizeof(Interval));
-    Value sizes = Value::NewCode(call.shape, sizeof(Interval));
-    MultiplyMatrices(g, lhs, rhs, &sums);
-    MultiplyMatrices(g, Sizes(lhs), Sizes(rhs), &sizes);
-    return AnyOrder(call.shape->type, std::move(sums), sizes, g.k + 1,
-                    AllIntegers(a) && AllIntegers(b));
+    return ContractIntervals(call, operands);
   }
 
   Result<Value> Gather(const KernelCall& call, std::vector<Value> operands) override {
     const std::optional<Value> indices = Concrete(operands[1]);
-    if (!indices) return NotImplemented(call, "uncertain index");
+    if (!indices) return Unknown(call);
     const IndexPlan plan =
         PlanGather(call.instruction, *operands[0].shape(), *indices->shape(), *call.shape);
     return GatherWith(plan, operands[0], IntegersOf(*indices), call.shape);
   }
   Result<Value> Map(const KernelCall& call, std::vector<Value> operands) override {
-    if (AllNative(operands)) return native_->Map(call, std::move(operands));
+    if (IsExact(*call.shape, operands)) return native_->Map(call, std::move(operands));
     const Shape& shape = *operands[0].shape();
     HV_ASSIGN(std::vector<Value> results,
               CallElementwise(*this, call.module, call.instruction.Computation(Attr::kToApply),
@@ -163,45 +144,70 @@ class IntervalDomain : public Domain {
   }
   Result<Value> Move(const Shape* shape, const Pieces& pieces,
                      std::vector<Value> operands) override {
-    if (!AllNative(operands)) {
-      for (Value& operand : operands) operand = LiftToCodes(operand);
+    if (AreCertain(operands)) return MovePieces(shape, pieces, std::move(operands));
+    // A bitcast to another type reads the bits, which points alone have.
+    if (operands[0].shape()->type != shape->type) {
+      const auto points = AsPoints(operands);
+      const bool bits = points && !HasZero(operands[0]);
+      return bits ? Lifted(MovePieces(shape, pieces, *points)) : UnknownOf(shape);
     }
+    for (Value& operand : operands) operand = LiftToCodes(operand);
     return MovePieces(shape, pieces, std::move(operands));
   }
+  Result<Value> DataDependentView(const KernelCall& call, std::vector<Value>) override {
+    return Unknown(call);
+  }
+
   Result<Value> Scatter(const KernelCall& call, std::vector<Value> operands) override {
-    if (AllNative(operands)) return native_->Scatter(call, std::move(operands));
-    return NotImplemented(call);
+    const bool moves =
+        ReturnsParameter(call.module, call.instruction.Computation(Attr::kToApply), 1);
+    if (!moves && !IsExact(*call.shape, operands)) return Unknown(call);
+    return OnPoints(call, operands, [&](std::vector<Value> points) {
+      return native_->Scatter(call, std::move(points));
+    });
   }
   Result<Value> Window(const KernelCall& call, std::vector<Value> operands) override {
-    if (AllNative(operands)) return native_->Window(call, std::move(operands));
-    return NotImplemented(call);
+    if (IsExact(*call.shape, operands)) return native_->Window(call, std::move(operands));
+    return Unknown(call);
   }
+  // Sorting moves; other algorithms round in ways of their own.
   Result<Value> Opaque(const KernelCall& call, std::vector<Value> operands) override {
-    if (AllNative(operands)) return native_->Opaque(call, std::move(operands));
-    return NotImplemented(call);
+    const Opcode opcode = call.instruction.opcode;
+    if (IsAnnotation(call.instruction) || IsExact(*call.shape, operands)) {
+      return native_->Opaque(call, std::move(operands));
+    }
+    if (opcode != Opcode::kSort && opcode != Opcode::kTopk) return Unknown(call);
+    return OnPoints(call, operands, [&](std::vector<Value> points) {
+      return native_->Opaque(call, std::move(points));
+    });
   }
 
  private:
-  static bool CanFold(ScalarFn fn) {
-    return fn == ScalarFn::kAdd || fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum;
+  static bool CanFold(ScalarFn fn, const Shape& shape) {
+    return IsFloat(shape.type) &&
+           (fn == ScalarFn::kAdd || fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum);
   }
 
-  static void MultiplyMatrices(const DotGeometry& g, const Value& lhs, const Value& rhs,
-                               Value* out) {
-    const auto a = lhs.As<Interval>(), b = rhs.As<Interval>();
-    const auto c = out->MutableAs<Interval>();
-    std::fill(c.begin(), c.end(), Interval{});
-    for (int64_t row = 0; row < g.batch * g.m; ++row) {
-      const int64_t matrix = row / std::max<int64_t>(g.m, 1);
-      for (int64_t p = 0; p < g.k; ++p) {
-        const Interval factor = a[static_cast<size_t>(row * g.k + p)];
-        for (int64_t column = 0; column < g.n; ++column) {
-          Interval& sum = c[static_cast<size_t>(row * g.n + column)];
-          sum =
-              Add(sum, Multiply(factor, b[static_cast<size_t>((matrix * g.k + p) * g.n + column)]));
-        }
-      }
-    }
+  template <class F>
+  static Result<Value> OnPoints(const KernelCall& call, const std::vector<Value>& operands,
+                                const F& evaluate) {
+    auto points = AsPoints(operands);
+    if (!points) return Unknown(call);
+    HV_ASSIGN(const Value value, evaluate(std::move(*points)));
+    return Lifted(value);
+  }
+
+  static Value UnknownOf(const Shape* shape) {
+    if (shape->IsToken()) return Value::Token(shape);
+    Value value = Value::NewCode(shape, sizeof(Interval));
+    const auto all = value.MutableAs<Interval>();
+    std::fill(all.begin(), all.end(), RangeOf(shape->type));
+    return value;
+  }
+  static Value Unknown(const KernelCall& call) {
+    std::vector<Value> results;
+    for (const Shape* shape : ResultShapes(call)) results.push_back(UnknownOf(shape));
+    return PackResults(call, std::move(results));
   }
 
   std::unique_ptr<Domain> native_ = MakeNativeDomain();
@@ -217,7 +223,7 @@ Interval IntervalAt(const Value& value, int64_t element) {
 }
 
 Value LiftToIntervals(const Value& native) {
-  return IsFloat(native.shape()->type) ? LiftToCodes(native) : native;
+  return native.IsNative() && IsFloat(native.shape()->type) ? LiftToCodes(native) : native;
 }
 
 }  // namespace hv

@@ -10,8 +10,9 @@
 
 namespace hv {
 
-// Codes are Intervals. Complex arithmetic and ops without an enclosure are kUnsupported, by name; a
-// value that decides control and is not certain is too.
+// Codes are Intervals. What this domain has no enclosure for (complex arithmetic, most opaque ops)
+// has results that can be anything; a value that decides control and is not certain is
+// kUnsupported.
 std::unique_ptr<Domain> MakeIntervalDomain();
 
 // Floats of a native array as points; other types as they are.

@@ -14,14 +14,6 @@ namespace {
 
 constexpr double kExactIntegers = 0x1p53;
 
-// Values an integer type can hold.
-Interval RangeOf(ElementType type) {
-  if (IsPred(type)) return {0, 1};
-  const int bits = BitWidth(type);
-  if (IsSigned(type)) return {-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1)};
-  return {0, std::ldexp(1, bits)};
-}
-
 enum class Truth : uint8_t { kNo, kYes, kOpen };
 
 Truth Holds(std::string_view direction, const Interval& x, const Interval& y) {
@@ -35,22 +27,6 @@ Truth Holds(std::string_view direction, const Interval& x, const Interval& y) {
   const bool equal = x.IsPoint() && y.IsPoint() && x.low == y.low;
   if (direction == "EQ") return decide(equal, x.IsApartFrom(y));
   return decide(x.IsApartFrom(y), equal);
-}
-
-// Intervals of integers or truth values as a native array, if each is certain.
-Value NativeIfCertain(const Value& intervals) {
-  const auto all = intervals.As<Interval>();
-  const bool certain = std::all_of(all.begin(), all.end(), [](const Interval& x) {
-    return x.IsPoint() && std::fabs(x.low) <= kExactIntegers;
-  });
-  if (!certain) return intervals;
-  std::vector<int64_t> numbers;
-  for (const Interval& x : all) numbers.push_back(static_cast<int64_t>(x.low));
-  Value native = Value::NewNative(intervals.shape());
-  const std::byte* in[1] = {reinterpret_cast<const std::byte*>(numbers.data())};
-  ScalarOp::Convert(ElementType::kS64, intervals.shape()->type)
-      ->Run(in, native.MutableBytes().data(), numbers.size());
-  return native;
 }
 
 // Towards zero, as convert does; beyond the range anything.
@@ -102,6 +78,30 @@ Interval Element(const KernelCall& call, ScalarFn fn, ElementType from,
 }
 
 }  // namespace
+
+Interval RangeOf(ElementType type) {
+  if (IsPred(type)) return {0, 1};
+  if (!IsInteger(type)) return Interval::Everything();
+  const int bits = BitWidth(type);
+  if (IsSigned(type)) return {-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1)};
+  return {0, std::ldexp(1, bits)};
+}
+
+Value NativeIfCertain(const Value& value) {
+  const ElementType type = value.shape()->type;
+  if (!value.IsDense() || value.IsNative()) return value;
+  const auto all = value.As<Interval>();
+  const bool certain = std::all_of(all.begin(), all.end(), [&](const Interval& x) {
+    return x.IsPoint() && (IsFloat(type) || std::fabs(x.low) <= kExactIntegers);
+  });
+  if (!certain) return value;
+  std::vector<double> numbers;
+  for (const Interval& x : all) numbers.push_back(x.low);
+  Value native = Value::NewNative(value.shape());
+  const std::byte* in[1] = {reinterpret_cast<const std::byte*>(numbers.data())};
+  ScalarOp::Convert(ElementType::kF64, type)->Run(in, native.MutableBytes().data(), numbers.size());
+  return native;
+}
 
 Interval PointOf(const Value& native, int64_t element) {
   const NativeNumber n =

@@ -20,4 +20,11 @@ Interval PointOf(const Value& native, int64_t element);
 // A native array as intervals; interval arrays as they are.
 Value LiftToCodes(const Value& value);
 
+// An array of intervals as a native one, if each is a single number (the sign of zeros is not
+// known); else as it is.
+Value NativeIfCertain(const Value& value);
+
+// What a value of the type can be.
+Interval RangeOf(ElementType type);
+
 }  // namespace hv

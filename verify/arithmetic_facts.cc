@@ -1,293 +1,41 @@
 #include "verify/arithmetic_facts.h"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "eval/combiner.h"
-#include "verify/element_text.h"
+#include <limits>
 
 namespace hv {
 namespace {
 
-bool IsData(const Value& value) { return !value.IsNative(); }
+bool IsReal(ElementType type) { return IsFloat(type) || IsComplex(type); }
 
-// What concrete summands or factors are like.
-struct Numbers {
-  bool integers = true, negative = false, zeros = true, units = true;  // units: 1 and -1
-};
-
-Numbers NumbersOf(const Value& value) {
-  if (IsComplex(value.shape()->type)) return {false, true, false, false};
-  Numbers numbers;
-  for (int64_t i = 0; i < value.element_count(); ++i) {
-    const double number = ElementReal(value, i);
-    numbers.integers &= number == std::floor(number) && std::fabs(number) <= 0x1p53;
-    numbers.negative |= number < 0;
-    numbers.zeros &= number == 0;
-    numbers.units &= std::fabs(number) == 1;
+// Width of the narrowest float among `types`; huge if there is none.
+int NarrowestOf(const std::set<ElementType>& types) {
+  int bits = std::numeric_limits<int>::max();
+  for (ElementType type : types) {
+    if (IsReal(type)) bits = std::min(bits, BitWidth(ComponentType(type)));
   }
-  return numbers;
+  return bits;
 }
 
-class ProbeDomain : public Domain {
- public:
-  ProbeDomain(Domain* inner, ArithmeticFacts* facts)
-      : inner_(*inner), facts_(*facts), magnitude_(inner->name() == "magnitude") {}
+std::set<ElementType> OfWidth(const std::set<ElementType>& types, int bits) {
+  std::set<ElementType> narrow;
+  for (ElementType type : types) {
+    if (IsReal(type) && BitWidth(ComponentType(type)) == bits) narrow.insert(ComponentType(type));
+  }
+  return narrow;
+}
 
-  std::string_view name() const override { return inner_.name(); }
-  bool IsNative() const override { return inner_.IsNative(); }
-  int code_bytes() const override { return inner_.code_bytes(); }
-  Result<Value> Constant(const Literal& literal) override { return inner_.Constant(literal); }
-  std::optional<Value> Concrete(const Value& value) const override {
-    return inner_.Concrete(value);
-  }
-  Result<Value> Move(const Shape* shape, const Pieces& pieces,
-                     std::vector<Value> operands) override {
-    if (HasData(operands)) {
-      for (const Value& operand : operands) NoteSignedZeros(operand);
-    }
-    return Seen(inner_.Move(shape, pieces, std::move(operands)));
-  }
-  Result<Value> Gather(const KernelCall& call, std::vector<Value> operands) override {
-    if (IsData(operands[1])) Other(call);
-    return Seen(inner_.Gather(call, std::move(operands)));
-  }
+// Which of the two sets of types is narrower at its narrowest; "" if they are the same there.
+std::string Compare(const std::set<ElementType>& before, const std::set<ElementType>& after) {
+  const int old_bits = NarrowestOf(before), new_bits = NarrowestOf(after);
+  if (new_bits != old_bits) return new_bits > old_bits ? "wider" : "narrower";
+  return OfWidth(before, old_bits) == OfWidth(after, new_bits) ? "" : "mixed";
+}
 
-  Result<Value> Scalar(const KernelCall& call, std::vector<Value> operands) override {
-    if (HasData(operands)) NoteScalar(call, operands);
-    return Seen(inner_.Scalar(call, std::move(operands)));
-  }
-  Result<Value> Reduce(const KernelCall& call, std::vector<Value> operands) override {
-    if (HasData(operands)) {
-      if (operands.size() != 2) {
-        Other(call);
-      } else {
-        NoteReducer(call.module, call.instruction.Computation(Attr::kToApply), operands[0]);
-        NoteSummand(operands[1]);
-      }
-    }
-    return Seen(inner_.Reduce(call, std::move(operands)));
-  }
-  Result<Value> Fold(const Module& module, ComputationIndex reducer, std::vector<Value> values,
-                     bool accumulate_wide) override {
-    if (HasData(values)) {
-      NoteReducer(module, reducer, values[0]);
-      for (const Value& value : values) NoteSummand(value);
-      facts_.converts |= accumulate_wide;
-    }
-    return Seen(inner_.Fold(module, reducer, std::move(values), accumulate_wide));
-  }
-  Result<Value> Contract(const KernelCall& call, std::vector<Value> operands) override {
-    if (HasData(operands)) NoteContract(call, operands);
-    return Seen(inner_.Contract(call, std::move(operands)));
-  }
-  Result<Value> Scatter(const KernelCall& call, std::vector<Value> operands) override {
-    if (HasData(operands)) NoteScatter(call, operands);
-    return Seen(inner_.Scatter(call, std::move(operands)));
-  }
-  Result<Value> Window(const KernelCall& call, std::vector<Value> operands) override {
-    if (HasData(operands)) Other(call);
-    return Seen(inner_.Window(call, std::move(operands)));
-  }
-  Result<Value> Opaque(const KernelCall& call, std::vector<Value> operands) override {
-    if (HasData(operands)) Other(call);
-    return Seen(inner_.Opaque(call, std::move(operands)));
-  }
-  Result<Value> Map(const KernelCall& call, std::vector<Value> operands) override {
-    if (HasData(operands)) Other(call);
-    return Seen(inner_.Map(call, std::move(operands)));
-  }
-
- private:
-  // Counts a result, and in a magnitude run keeps the largest weight that occurs anywhere.
-  Result<Value> Seen(Result<Value> result) {
-    if (!result) return result;
-    for (const Value& leaf : Leaves(*result)) {
-      facts_.elements += leaf.element_count();
-      if (!magnitude_ || !IsData(leaf)) continue;
-      for (double weight : leaf.As<double>()) facts_.largest = std::max(facts_.largest, weight);
-    }
-    return result;
-  }
-
-  static bool HasData(const std::vector<Value>& operands) {
-    return std::any_of(operands.begin(), operands.end(), IsData);
-  }
-
-  void Other(const KernelCall& call) { facts_.other.emplace(ToString(call.instruction.opcode)); }
-  void Type(ElementType type) { facts_.types.insert(type); }
-
-  void NoteSum(ElementType type) {
-    facts_.adds = true;
-    facts_.sum_types.insert(type);
-    Type(type);
-  }
-  void NoteSignedZeros(const Value& value) {
-    const ElementType type = value.shape()->type;
-    if (IsData(value) || (!IsFloat(type) && !IsComplex(type))) return;
-    for (int64_t i = 0; i < value.element_count() && !facts_.signed_zeros; ++i) {
-      const double number = ElementReal(value, i);
-      facts_.signed_zeros = std::isnan(number) || (number == 0 && std::signbit(number));
-    }
-  }
-
-  // A concrete summand other than 0 makes the program affine.
-  void NoteSummand(const Value& value) {
-    if (IsData(value)) return;
-    const Numbers numbers = NumbersOf(value);
-    facts_.constants |= !numbers.zeros;
-    facts_.negative |= numbers.negative;
-    facts_.fractions |= !numbers.integers;
-  }
-  void NoteFactor(const Value& value) {
-    const Numbers numbers = NumbersOf(value);
-    facts_.scales |= !numbers.units;
-    facts_.negative |= numbers.negative;
-    facts_.fractions |= !numbers.integers;
-  }
-
-  void NoteScalar(const KernelCall& call, const std::vector<Value>& operands) {
-    const ElementType type = operands.back().shape()->type;
-    Type(type);
-    if (IsPred(type)) return NotePred(call);
-    switch (Definition(call.instruction).scalar) {
-      case ScalarFn::kAdd:
-        NoteSum(type);
-        for (const Value& operand : operands) NoteSummand(operand);
-        return;
-      case ScalarFn::kSubtract:
-      case ScalarFn::kNegate:
-        NoteSum(type);
-        facts_.negative = true;
-        for (const Value& operand : operands) NoteSummand(operand);
-        return;
-      case ScalarFn::kMultiply:
-        return NoteMultiply(call, operands);
-      case ScalarFn::kDivide:
-        if (IsData(operands[1]) || IsInteger(type)) return Other(call);
-        facts_.scales = facts_.negative = true;
-        return;
-      case ScalarFn::kConvert:
-        return NoteConvert(call, operands[0].shape()->type);
-      case ScalarFn::kReducePrecision:
-        facts_.converts = true;
-        return;
-      case ScalarFn::kSelect:
-        if (IsData(operands[0])) Other(call);
-        return;
-      case ScalarFn::kMaximum:
-      case ScalarFn::kMinimum:
-      case ScalarFn::kAnd:
-      case ScalarFn::kOr:
-        NoteLattice(call, operands);
-        return;
-      case ScalarFn::kXor:
-        facts_.parity = true;
-        return;
-      default:
-        return Other(call);
-    }
-  }
-
-  // On truth values add is or, multiply is and.
-  void NotePred(const KernelCall& call) {
-    switch (Definition(call.instruction).scalar) {
-      case ScalarFn::kAdd:
-      case ScalarFn::kOr:
-        facts_.lattice.insert("or");
-        return;
-      case ScalarFn::kMultiply:
-      case ScalarFn::kAnd:
-        facts_.lattice.insert("and");
-        return;
-      case ScalarFn::kXor:
-        facts_.parity = true;
-        return;
-      default:
-        return Other(call);
-    }
-  }
-
-  // With a concrete operand (a threshold, a mask) it is no longer a function of a set of leaves.
-  void NoteLattice(const KernelCall& call, const std::vector<Value>& operands) {
-    facts_.lattice.emplace(ToString(call.instruction.opcode));
-    if (!IsData(operands[0]) || !IsData(operands[1])) Other(call);
-  }
-
-  void NoteMultiply(const KernelCall& call, const std::vector<Value>& operands) {
-    if (IsData(operands[0]) && IsData(operands[1])) return Other(call);
-    NoteFactor(IsData(operands[0]) ? operands[1] : operands[0]);
-  }
-
-  void NoteConvert(const KernelCall& call, ElementType from) {
-    const ElementType to = call.shape->type;
-    Type(to);
-    if (from == to) return;
-    if (!IsFloat(from) || !IsFloat(to)) return Other(call);
-    facts_.converts = true;
-  }
-
-  void NoteContract(const KernelCall& call, const std::vector<Value>& operands) {
-    const ElementType type = operands[0].shape()->type;
-    if (operands.size() != 2 || IsPred(type)) return Other(call);
-    NoteSum(call.shape->type);
-    facts_.converts |= type != call.shape->type;
-    if (IsData(operands[0]) && IsData(operands[1])) return Other(call);
-    NoteFactor(IsData(operands[0]) ? operands[1] : operands[0]);
-  }
-
-  void NoteScatter(const KernelCall& call, const std::vector<Value>& operands) {
-    if (operands.size() != 3 || IsData(operands[1])) return Other(call);
-    const ComputationIndex reducer = call.instruction.Computation(Attr::kToApply);
-    if (ReturnsParameter(call.module, reducer, 1)) return;
-    NoteReducer(call.module, reducer, operands[0]);
-    NoteSummand(operands[0]);
-    NoteSummand(operands[2]);
-  }
-
-  void NoteReducer(const Module& module, ComputationIndex computation, const Value& value) {
-    const Reducer reducer = RecognizeReducer(module, computation);
-    const ElementType type = value.shape()->type;
-    Type(type);
-    const bool pred = IsPred(type);
-    facts_.converts |= reducer.fn != ScalarFn::kNone && reducer.element != type;
-    switch (reducer.fn) {
-      case ScalarFn::kAdd:
-        if (!pred) return NoteSum(reducer.element);
-        facts_.lattice.insert("or");
-        return;
-      case ScalarFn::kMaximum:
-        facts_.lattice.insert("maximum");
-        return;
-      case ScalarFn::kMinimum:
-        facts_.lattice.insert("minimum");
-        return;
-      case ScalarFn::kAnd:
-        facts_.lattice.insert("and");
-        return;
-      case ScalarFn::kOr:
-        facts_.lattice.insert("or");
-        return;
-      case ScalarFn::kXor:
-        facts_.parity = true;
-        return;
-      case ScalarFn::kMultiply:
-        if (pred) {
-          facts_.lattice.insert("and");
-        } else {
-          facts_.other.insert("multiply");
-        }
-        return;
-      default:
-        facts_.other.insert("reducer " + std::string(module.At(computation).name));
-    }
-  }
-
-  Domain& inner_;
-  ArithmeticFacts& facts_;
-  bool magnitude_;
-};
+template <class T>
+void Add(const std::set<T>& from, std::set<T>* to) {
+  to->insert(from.begin(), from.end());
+}
 
 }  // namespace
 
@@ -296,25 +44,46 @@ bool ArithmeticFacts::OnlyIntegers() const {
                      [](ElementType type) { return IsInteger(type) || IsPred(type); });
 }
 
+bool ArithmeticFacts::OnlyFloats() const { return std::all_of(types.begin(), types.end(), IsReal); }
+
 void ArithmeticFacts::Merge(const ArithmeticFacts& more) {
   adds |= more.adds;
   negative |= more.negative;
   scales |= more.scales;
   constants |= more.constants;
+  moved_constants |= more.moved_constants;
   fractions |= more.fractions;
   converts |= more.converts;
   signed_zeros |= more.signed_zeros;
+  concrete_floats |= more.concrete_floats;
+  elided |= more.elided;
   parity |= more.parity;
-  lattice.insert(more.lattice.begin(), more.lattice.end());
-  other.insert(more.other.begin(), more.other.end());
-  types.insert(more.types.begin(), more.types.end());
-  sum_types.insert(more.sum_types.begin(), more.sum_types.end());
+  Add(more.lattice, &lattice);
+  Add(more.other, &other);
+  Add(more.types, &types);
+  Add(more.sum_types, &sum_types);
+  Add(more.held, &held);
+  Add(more.roundings, &roundings);
   elements += more.elements;
   largest = std::max(largest, more.largest);
 }
 
-std::unique_ptr<Domain> MakeProbeDomain(Domain* inner, ArithmeticFacts* facts) {
-  return std::make_unique<ProbeDomain>(inner, facts);
+void NoteHeld(ElementType type, ArithmeticFacts* facts) {
+  if (IsReal(type)) facts->held.insert(ComponentType(type));
+}
+
+std::string PrecisionChange(const ArithmeticFacts& before, const ArithmeticFacts& after) {
+  if (before.sum_types != after.sum_types && !before.sum_types.empty() &&
+      !after.sum_types.empty()) {
+    const std::string sums = Compare(before.sum_types, after.sum_types);
+    return sums.empty() ? "mixed" : sums;
+  }
+  if (const std::string held = Compare(before.held, after.held); !held.empty()) return held;
+  const auto& x = before.roundings;
+  const auto& y = after.roundings;
+  if (x == y) return "";
+  if (std::includes(y.begin(), y.end(), x.begin(), x.end())) return "narrower";
+  return std::includes(x.begin(), x.end(), y.begin(), y.end()) ? "wider" : "mixed";
 }
 
 }  // namespace hv

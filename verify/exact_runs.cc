@@ -10,6 +10,8 @@
 #include "base/philox.h"
 #include "eval/code_domain.h"
 #include "eval/field.h"
+#include "verify/linear_forms.h"
+#include "verify/probe_domain.h"
 
 namespace hv {
 namespace {
@@ -21,54 +23,17 @@ constexpr uint64_t kMostDiscarded = 8;  // concrete values tried before giving u
 constexpr int64_t kCodeFactor = 4;      // a code takes so much more than an f32
 constexpr uint64_t kFieldKey = 3;       // stream of the algebra's own key
 
+// By codes, so that constants folded in other types count as the numbers they are; concrete
+// integers by their bits.
 std::optional<int64_t> FirstDifferentElement(const CodeDomain& domain, const Value& x,
                                              const Value& y) {
-  const auto same = [](std::span<const std::byte> a, std::span<const std::byte> b) {
-    return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first == a.end();
-  };
-  if (x.IsNative() && y.IsNative() && same(x.bytes(), y.bytes())) return std::nullopt;
-  const Value a = domain.Finish(x), b = domain.Finish(y);
+  const ElementType type = x.shape()->type;
+  const bool bits = x.IsNative() && y.IsNative() && (IsInteger(type) || IsPred(type));
+  if (x.IsNative() && y.IsNative() && SameBits(x, y)) return std::nullopt;
+  const Value a = bits ? x : domain.Finish(x), b = bits ? y : domain.Finish(y);
   const auto at = std::mismatch(a.bytes().begin(), a.bytes().end(), b.bytes().begin()).first;
   if (at == a.bytes().end()) return std::nullopt;
-  return (at - a.bytes().begin()) / domain.code_bytes();
-}
-
-int SmallestPrecision(const std::set<ElementType>& types) {
-  int bits = std::numeric_limits<int>::max();
-  for (ElementType type : types) {
-    if (!IsFloat(type) && !IsComplex(type)) continue;
-    bits = std::min(bits, BitWidth(ComponentType(type)));
-  }
-  return bits;
-}
-
-// Did sums move to other types? "" if not.
-std::string PrecisionChange(const ArithmeticFacts& before, const ArithmeticFacts& after) {
-  if (before.sum_types == after.sum_types || before.sum_types.empty() || after.sum_types.empty()) {
-    return "";
-  }
-  const int old_bits = SmallestPrecision(before.sum_types);
-  const int new_bits = SmallestPrecision(after.sum_types);
-  return new_bits > old_bits ? "wider" : new_bits < old_bits ? "narrower" : "mixed";
-}
-
-// What equality of the linear forms over the integers means for the types the modules compute in.
-std::optional<Proof> ProofOfEqualForms(const ArithmeticFacts& before,
-                                       const ArithmeticFacts& after) {
-  ArithmeticFacts both = before;
-  both.Merge(after);
-  Proof proof{Level::kReassociation, "", ""};
-  if (both.IsMovement()) {
-    proof.level = both.signed_zeros ? Level::kReassociation : Level::kBitwise;
-  } else if (both.OnlyIntegers() && both.types.size() == 1) {
-    proof.level = Level::kBitwise;
-  } else if (both.converts || both.constants || both.types.size() != 1) {
-    proof.precision = PrecisionChange(before, after);
-    // Where sums keep their types, equality over the reals is less than a prover can say.
-    if (proof.precision.empty()) return std::nullopt;
-    proof.level = Level::kReal;
-  }
-  return proof;
+  return (at - a.bytes().begin()) / a.element_bytes();
 }
 
 }  // namespace
@@ -118,9 +83,9 @@ uint64_t ExactRuns::Word(const Codes& codes, const Leaf& leaf, int component) co
     return 0;
   }
   if (codes.kind == Codes::Kind::kOnes) return 1;
-  const CodePermutation& key = component == 0 ? first_key_ : second_key_;
-  const Fp code = Fp::Of(key(static_cast<uint64_t>(id)));
-  return code.Power(static_cast<uint64_t>(codes.power)).number();
+  const auto power = static_cast<uint64_t>(codes.power), leaf_id = static_cast<uint64_t>(id);
+  if (component == 0) return Fp::Of(first_key_(leaf_id)).Power(power).number();
+  return Fq::Of(second_key_(leaf_id)).Power(power).number();
 }
 
 Result<RunOutcome> ExactRuns::RunSide(Side side, CodeDomain* domain, const Codes& codes,
@@ -159,6 +124,23 @@ std::optional<OutputPlace> ExactRuns::Compare(CodeDomain* domain, const Outputs&
   return std::nullopt;
 }
 
+// Concrete outputs count as values moved along, unless both sides have the same bits; the types of
+// inputs are types that data is held in.
+void ExactRuns::NoteOutputs(const std::array<RunOutcome, 2>& outcomes,
+                            CodeFindings* findings) const {
+  for (const auto& [device, value] : outcomes[0].outputs) {
+    const std::vector<Value> x = Leaves(value), y = Leaves(outcomes[1].outputs.at(device));
+    for (size_t leaf = 0; leaf < x.size(); ++leaf) {
+      if (x[leaf].IsNative() && y[leaf].IsNative() && SameBits(x[leaf], y[leaf])) continue;
+      NoteMoved(x[leaf], &findings->facts[0]);
+      NoteMoved(y[leaf], &findings->facts[1]);
+    }
+  }
+  for (ArithmeticFacts& facts : findings->facts) {
+    for (const InputSlot& slot : space_.slots()) NoteHeld(slot.shape->type, &facts);
+  }
+}
+
 // The magnitude run: weights, facts, and whether the modules finish at all. True if so.
 bool ExactRuns::Weigh(CodeFindings* findings) {
   const std::unique_ptr<CodeDomain> magnitude = MakeMagnitudeDomain();
@@ -177,6 +159,7 @@ bool ExactRuns::Weigh(CodeFindings* findings) {
     return false;
   }
   if (findings->stall[0] || findings->stall[1]) return false;
+  NoteOutputs(*outcomes, findings);
   findings->weight = std::max({1.0, findings->facts[0].largest, findings->facts[1].largest});
   return true;
 }
@@ -246,7 +229,7 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
   if (told == 0) return;
   Evidence evidence;
   evidence.method = "random codes";
-  evidence.detail = fmt::format("{} runs over F_p x F_p, p = 2^61 - 1, weight at most {:.6g}", told,
+  evidence.detail = fmt::format("{} runs over F_p x F_q, p = 2^61 - 1, weight at most {:.6g}", told,
                                 findings->weight);
   const double field = 0x1p61, leaves = static_cast<double>(space_.id_count());
   const auto terms = static_cast<double>(findings->facts[0].elements + findings->facts[1].elements);
@@ -260,34 +243,40 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
   findings->evidence.push_back(std::move(evidence));
 }
 
-// Linear forms with integer weights that agree in enough power sums of distinct codes are equal:
-// natural weights up to W are determined by the sums 0..W (Newton), any others by as many sums as
-// leaves can be wrong (Vandermonde).
-void ExactRuns::RunPowerSums(CodeFindings* findings) {
-  ArithmeticFacts both = findings->facts[0];
-  both.Merge(findings->facts[1]);
-  if (!both.IsLinear() || both.scales || both.fractions) return;
-  const std::optional<Proof> proof = ProofOfEqualForms(findings->facts[0], findings->facts[1]);
-  const double every_leaf = static_cast<double>(space_.id_count()) + 1;
-  const double by_weight = both.negative ? 2 * findings->weight : findings->weight + 1;
-  const double needed = std::min(every_leaf, by_weight);
-  const double cost = needed * static_cast<double>(both.elements);
-  if (cost > kPowerSumBudget * (plan_.mode == Mode::kProve ? 30 : 1)) return;
-  const auto sums = static_cast<int64_t>(needed);
-  for (int64_t t = kCodeRuns; t < sums; ++t) {
+bool ExactRuns::AgreeInPowers(CodeDomain* domain, int64_t from, int64_t to,
+                              CodeFindings* findings) {
+  for (int64_t t = from; t < to; ++t) {
     Codes codes;
     codes.kind = Codes::Kind::kPowers;
     codes.power = t;
     CodeFindings ignored;
-    auto outcomes = RunBoth(field_.get(), codes, &ignored);
-    if (!outcomes) return;
-    findings->difference = Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
-    if (findings->difference) return;
+    auto outcomes = RunBoth(domain, codes, &ignored);
+    if (!outcomes || ignored.stall[0] || ignored.stall[1]) return false;
+    findings->difference = Compare(domain, (*outcomes)[0].outputs, (*outcomes)[1].outputs);
+    if (findings->difference) return false;
   }
+  return true;
+}
+
+// Sums of powers that determine the forms prove what forms can. Signs that cancel are seen in a run
+// without them: forms that agree with and without have the same summands of each sign.
+void ExactRuns::RunPowerSums(CodeFindings* findings) {
+  ArithmeticFacts both = findings->facts[0];
+  both.Merge(findings->facts[1]);
+  const auto sums = PowerSumsNeeded(both, findings->weight, space_.id_count());
+  if (!sums) return;
+  const double cost = static_cast<double>(*sums) * static_cast<double>(both.elements);
+  if (cost > kPowerSumBudget * (plan_.mode == Mode::kProve ? 30 : 1)) return;
+  if (!AgreeInPowers(field_.get(), kCodeRuns, *sums, findings)) return;
   findings->evidence.push_back(
-      {"power sums", fmt::format("{} sums of distinct codes determine every weight", sums), 0.0});
-  findings->proof = proof;
-  if (proof) findings->proof->method = findings->evidence.back().detail;
+      {"power sums", fmt::format("{} sums of distinct codes determine every weight", *sums), 0.0});
+  findings->proof = ProofOfEqualForms(findings->facts[0], findings->facts[1]);
+  if (!findings->proof) return;
+  findings->proof->method = findings->evidence.back().detail;
+  if (!both.negative || findings->proof->level != Level::kReassociation) return;
+  CodeFindings gross;
+  const auto unsigned_field = MakeGrossFieldDomain(CounterRng(plan_.seed, kFieldKey).Word(0));
+  if (!AgreeInPowers(unsigned_field.get(), 0, *sums, &gross)) findings->proof.reset();
 }
 
 CodeFindings ExactRuns::Run(bool prove) {

@@ -59,6 +59,8 @@ class ExactRuns {
   bool ChooseConcreteSlots(CodeFindings* findings);
   void RunCodes(CodeFindings* findings);
   void RunPowerSums(CodeFindings* findings);
+  bool AgreeInPowers(CodeDomain* domain, int64_t from, int64_t to, CodeFindings* findings);
+  void NoteOutputs(const std::array<RunOutcome, 2>& outcomes, CodeFindings* findings) const;
   std::optional<OutputPlace> Compare(CodeDomain* domain, const Outputs& before,
                                      const Outputs& after) const;
 

@@ -8,7 +8,7 @@ namespace {
 constexpr int kLowBits = 31, kHighBits = 30;
 constexpr uint64_t kLowMask = (uint64_t{1} << kLowBits) - 1;
 constexpr uint64_t kHighMask = (uint64_t{1} << kHighBits) - 1;
-constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
+constexpr uint64_t kPrime = (uint64_t{1} << 61) - 31;  // the smaller of the two fields
 
 // The finaliser of MurmurHash3: every output bit depends on every input bit.
 uint64_t Mix(uint64_t x) {

@@ -11,8 +11,8 @@ namespace hv {
 
 class CodePermutation {
  public:
-  // Ids below this have distinct codes in [2, 2^61 - 1).
-  static constexpr uint64_t kMaxId = (uint64_t{1} << 61) - 4;
+  // Ids below this have distinct codes in [2, 2^61 - 31), numbers of both fields.
+  static constexpr uint64_t kMaxId = (uint64_t{1} << 61) - 33;
 
   CodePermutation(uint64_t seed, uint64_t stream);
   uint64_t operator()(uint64_t id) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 
@@ -86,6 +87,7 @@ Result<NativeRuns::Ran> NativeRuns::RunIn(Domain* domain, const NativeInput& inp
 
 // Integers and truth values are always exact; so are values that are only moved.
 bool NativeRuns::AlwaysExact() const {
+  if (facts_.concrete_floats) return false;
   if (!known_) return !UsesFloats(pair_.before) && !UsesFloats(pair_.after);
   if (facts_.OnlyIntegers()) return true;
   return !facts_.adds && !facts_.scales && !facts_.constants && !facts_.converts &&
@@ -94,7 +96,8 @@ bool NativeRuns::AlwaysExact() const {
 
 double NativeRuns::ExactLimit() const {
   if (AlwaysExact()) return kInfinity;
-  if (!known_ || !facts_.IsLinear() || facts_.fractions) return 0;
+  const bool linear = facts_.IsLinear() && !facts_.fractions && !facts_.concrete_floats;
+  if (!known_ || !linear || facts_.elided) return 0;
   double limit = kInfinity;
   for (ElementType type : facts_.types) {
     if (HasRounding(type)) limit = std::min(limit, std::floor(ExactIntegers(type) / weight_));
@@ -102,22 +105,37 @@ double NativeRuns::ExactLimit() const {
   return limit;
 }
 
-// Which differences of floats count on this input: those between values whose enclosures, whatever
-// the order of sums and the rounding, have nothing in common. None if there are no enclosures.
+// Integers that keep every sum exact, in whatever order: all differences count.
+bool NativeRuns::IsExactOn(const NativeInput& input) const {
+  const bool fixed = input.values == NativeInput::Values::kFixed;
+  if (!fixed && input.values != NativeInput::Values::kWholeNumbers) return false;
+  const bool ranged = std::any_of(ranges_.begin(), ranges_.end(),
+                                  [](const auto& range) { return range.has_value(); });
+  const double limit = ranged ? 0 : ExactLimit();
+  const double numbers[] = {input.base, fixed ? input.fixed : input.limit};
+  return std::all_of(std::begin(numbers), std::end(numbers), [&](double number) {
+    return std::fabs(number) <= limit && number == std::floor(number);
+  });
+}
+
+// Which differences count on this input: those between values whose enclosures, whatever the order
+// of sums and the rounding, have nothing in common, and those that depend on no rounding at all.
 DifferenceFilter NativeRuns::FilterFor(const NativeInput& input) const {
-  if (AlwaysExact()) return nullptr;
+  if (!UsesFloats(pair_.before) && !UsesFloats(pair_.after)) return nullptr;
+  if (IsExactOn(input)) return nullptr;
   const std::unique_ptr<Domain> domain = MakeIntervalDomain();
   const std::unique_ptr<Transport> transport = MakeLocalTransport();
   const auto ran = RunIn(domain.get(), input, transport.get(), ReductionOrder::kGroup, {});
   if (!ran || !ran->finished()) {
-    return [](const OutputPlace&, double, double) { return false; };
+    return [](const OutputPlace&) { return false; };
   }
-  return [outputs = ran->outputs](const OutputPlace& place, double, double) {
+  return [outputs = ran->outputs](const OutputPlace& place) {
     const auto at = [&](const Outputs& side) {
-      const std::vector<Value> leaves = Leaves(side.at(place.device));
-      return IntervalAt(leaves[static_cast<size_t>(place.output)], place.element);
+      return Leaves(side.at(place.device))[static_cast<size_t>(place.output)];
     };
-    return at(outputs[0]).IsApartFrom(at(outputs[1]));
+    const Value x = at(outputs[0]), y = at(outputs[1]);
+    if (x.IsNative() && y.IsNative()) return true;
+    return IntervalAt(x, place.element).IsApartFrom(IntervalAt(y, place.element));
   };
 }
 

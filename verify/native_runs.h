@@ -48,6 +48,7 @@ class NativeRuns {
   Result<Ran> RunIn(Domain* domain, const NativeInput& input, Transport* transport,
                     ReductionOrder order, const std::array<ValueObserver, 2>& observers) const;
   bool AlwaysExact() const;
+  bool IsExactOn(const NativeInput& input) const;
   DifferenceFilter FilterFor(const NativeInput& input) const;
 
   const Pair& pair_;

@@ -39,12 +39,12 @@ struct OutputPlace {
   int64_t element = 0;
 };
 
-// Is a difference of these numbers at this place meant? (floating point, real parts)
-using DifferenceFilter = std::function<bool(const OutputPlace&, double before, double after)>;
+// Is a difference at this place meant?
+using DifferenceFilter = std::function<bool(const OutputPlace&)>;
 
 // The first place, by device, leaf and element, whose native values differ: other numbers (-0 and 0
 // are one number, NaNs are one), for types that are not floating point other bits. A filter, if
-// there is one, passes over differences of floats that are not meant.
+// there is one, passes over differences that are not meant.
 std::optional<OutputPlace> FirstNativeDifference(const Outputs& before, const Outputs& after,
                                                  const DifferenceFilter& filter = nullptr);
 

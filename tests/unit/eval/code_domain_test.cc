@@ -40,18 +40,32 @@ bool SameInField(const std::string& x, const std::string& y, const std::string& 
                   Codes(*domain, Parse(kParameters + y, computations)));
 }
 
-TEST(Field, Axioms) {
+template <class F>
+void ExpectAxioms() {
   std::mt19937_64 random(1);
   for (int i = 0; i < 1000; ++i) {
-    const Fp x = Fp::Of(random()), y = Fp::Of(random()), z = Fp::Of(random());
+    const F x = F::Of(random()), y = F::Of(random()), z = F::Of(random());
     EXPECT_EQ(x * (y + z), x * y + x * z);
+    EXPECT_EQ(x * (y * z), (x * y) * z);
     EXPECT_EQ((x - y) + y, x);
+    const auto product = static_cast<unsigned __int128>(x.number()) * y.number() % F::kPrime;
+    EXPECT_EQ((x * y).number(), static_cast<uint64_t>(product));
     if (!x.IsZero()) {
-      EXPECT_EQ(x * x.Inverse(), Fp::Of(1));
+      EXPECT_EQ(x * x.Inverse(), F::Of(1));
     }
   }
-  EXPECT_EQ(Fp::PowerOfTwo(-3) * Fp::Of(8), Fp::Of(1));
-  EXPECT_EQ(Fp::OfSigned(INT64_MIN), -(Fp::Of(uint64_t{1} << 62) + Fp::Of(uint64_t{1} << 62)));
+  const F last = -F::Of(1);
+  EXPECT_EQ(last * last, F::Of(1));
+  EXPECT_EQ(F::PowerOfTwo(-3) * F::Of(8), F::Of(1));
+  EXPECT_EQ(F::PowerOfTwo(-1000) * F::PowerOfTwo(1000), F::Of(1));
+  EXPECT_EQ(F::OfSigned(INT64_MIN), -(F::Of(uint64_t{1} << 62) + F::Of(uint64_t{1} << 62)));
+}
+
+TEST(Field, Axioms) {
+  ExpectAxioms<Fp>();
+  ExpectAxioms<Fq>();
+  EXPECT_EQ(Fp::PowerOfTwo(61), Fp::Of(1));  // why there are two fields
+  EXPECT_NE(Fq::PowerOfTwo(61), Fq::Of(1));
 }
 
 // A random straight-line program of + - * and negate over integers of `type`.

@@ -1,7 +1,7 @@
 // Whole verdicts on small pairs: each row of the deciding table, and what is shown with it.
 #include <gmock/gmock.h>
 
-#include "verify/verify.h"
+#include "tests/unit/verify/verdict_of.h"
 
 namespace hv {
 namespace {
@@ -11,34 +11,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
-
-constexpr char kSum[] =
-    "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n";
-
-std::string ModuleOf(const std::string& header, const std::string& entry,
-                     const std::string& computations = kSum) {
-  return "HloModule m, " + header + "\n" + computations + "ENTRY e {\n" + entry + "}\n";
-}
-
-Scenario PairOf(const std::string& before, const std::string& after) {
-  Scenario scenario;
-  scenario.name = "pair";
-  scenario.before.text = before;
-  scenario.before.label = "before.hlo";
-  scenario.after.text = after;
-  scenario.after.label = "after.hlo";
-  return scenario;
-}
-
-CaseReport VerdictOf(const Scenario& scenario) {
-  const std::unique_ptr<Transport> transport = MakeLocalTransport();
-  return Verify({scenario}, {}, transport.get()).cases[0];
-}
-
-CaseReport VerdictOf(const std::string& header, const std::string& before,
-                     const std::string& after) {
-  return VerdictOf(PairOf(ModuleOf(header, before), ModuleOf(header, after)));
-}
 
 constexpr char kTwo[] = "num_partitions=2";
 

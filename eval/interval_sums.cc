@@ -1,0 +1,127 @@
+#include "eval/interval_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "eval/combiner.h"
+#include "eval/dot.h"
+#include "eval/interval_scalar.h"
+#include "eval/move.h"
+
+namespace hv {
+namespace {
+
+// Sums of intervals without rounding to a type, or their maxima and minima.
+class IntervalCombiner : public Combiner {
+ public:
+  explicit IntervalCombiner(ScalarFn fn) : fn_(fn) {}
+  Status Combine(std::span<std::byte* const> accumulators, std::span<const std::byte* const> values,
+                 size_t count) override {
+    auto* out = reinterpret_cast<Interval*>(accumulators[0]);
+    const auto* in = reinterpret_cast<const Interval*>(values[0]);
+    for (size_t i = 0; i < count; ++i) {
+      const Interval pair[2] = {out[i], in[i]};
+      out[i] = fn_ == ScalarFn::kAdd ? Add(pair[0], pair[1]) : Apply(fn_, ElementType::kF64, pair);
+    }
+    return {};
+  }
+
+ private:
+  ScalarFn fn_;
+};
+
+// Absolute values as points.
+Value Sizes(const Value& intervals) {
+  Value sizes = NewLike(intervals, intervals.shape());
+  const auto in = intervals.As<Interval>();
+  const auto out = sizes.MutableAs<Interval>();
+  for (size_t i = 0; i < in.size(); ++i) out[i] = Interval::Point(in[i].Size());
+  return sizes;
+}
+
+bool AllIntegers(const Value& intervals) {
+  const auto all = intervals.As<Interval>();
+  return std::all_of(all.begin(), all.end(),
+                     [](const Interval& x) { return x.IsPoint() && x.low == std::floor(x.low); });
+}
+
+// `sums` of `terms` values each, with the sums of their sizes, made sums in any order.
+Value AnyOrder(ElementType type, Value sums, const Value& sizes, int64_t terms, bool integers) {
+  Value out = Owned(std::move(sums));
+  const auto size = sizes.As<Interval>();
+  const auto result = out.MutableAs<Interval>();
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i] = AnyOrderSum(type, result[i], size[i].high, terms, integers);
+  }
+  return out;
+}
+
+void MultiplyMatrices(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* out) {
+  const auto a = lhs.As<Interval>(), b = rhs.As<Interval>();
+  const auto c = out->MutableAs<Interval>();
+  std::fill(c.begin(), c.end(), Interval{});
+  for (int64_t row = 0; row < g.batch * g.m; ++row) {
+    const int64_t matrix = row / std::max<int64_t>(g.m, 1);
+    for (int64_t p = 0; p < g.k; ++p) {
+      const Interval factor = a[static_cast<size_t>(row * g.k + p)];
+      for (int64_t column = 0; column < g.n; ++column) {
+        Interval& sum = c[static_cast<size_t>(row * g.n + column)];
+        sum = Add(sum, Multiply(factor, b[static_cast<size_t>((matrix * g.k + p) * g.n + column)]));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<Value> ReduceIntervals(const ReduceGeometry& geometry, const Shape* shape, ScalarFn fn,
+                              const Value& operand, const Value& init) {
+  const auto reduce = [&](const Value& input, const Value& start) -> Result<Value> {
+    IntervalCombiner combiner(fn);
+    HV_ASSIGN(std::vector<Value> results,
+              ReduceWith(geometry, {&input, 1}, {&start, 1}, {&shape, 1}, combiner));
+    return results[0];
+  };
+  const Value input = LiftToCodes(operand), start = LiftToCodes(init);
+  HV_ASSIGN(Value result, reduce(input, start));
+  if (fn != ScalarFn::kAdd) return result;
+  HV_ASSIGN(const Value sizes, reduce(Sizes(input), Sizes(start)));
+  return AnyOrder(shape->type, std::move(result), sizes, geometry.terms,
+                  AllIntegers(input) && AllIntegers(start));
+}
+
+Result<Value> FoldIntervals(ScalarFn fn, std::vector<Value> values) {
+  for (Value& value : values) value = LiftToCodes(value);
+  IntervalCombiner combiner(fn);
+  Value result = Owned(values[0]), sizes = Owned(Sizes(values[0]));
+  const auto count = static_cast<size_t>(result.element_count());
+  bool integers = AllIntegers(values[0]);
+  for (size_t k = 1; k < values.size(); ++k) {
+    const auto fold = [&](Value* into, const Value& value) {
+      std::byte* to[1] = {into->MutableBytes().data()};
+      const std::byte* from[1] = {value.bytes().data()};
+      return combiner.Combine(to, from, count);
+    };
+    HV_RETURN_IF_ERROR(fold(&result, values[k]));
+    HV_RETURN_IF_ERROR(fold(&sizes, Sizes(values[k])));
+    integers = integers && AllIntegers(values[k]);
+  }
+  if (fn != ScalarFn::kAdd) return result;
+  return AnyOrder(result.shape()->type, result, sizes, static_cast<int64_t>(values.size()),
+                  integers);
+}
+
+Result<Value> ContractIntervals(const KernelCall& call, const std::vector<Value>& operands) {
+  const Value a = LiftToCodes(operands[0]), b = LiftToCodes(operands[1]);
+  const DotGeometry g = GeometryOfDot(call.instruction, *a.shape(), *b.shape());
+  const Value lhs = ArrangeMatrices(a, g.lhs), rhs = ArrangeMatrices(b, g.rhs);
+  Value sums = Value::NewCode(call.shape, sizeof(Interval));
+  Value sizes = Value::NewCode(call.shape, sizeof(Interval));
+  MultiplyMatrices(g, lhs, rhs, &sums);
+  MultiplyMatrices(g, Sizes(lhs), Sizes(rhs), &sizes);
+  return AnyOrder(call.shape->type, std::move(sums), sizes, g.k + 1,
+                  AllIntegers(a) && AllIntegers(b));
+}
+
+}  // namespace hv

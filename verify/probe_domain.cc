@@ -1,0 +1,301 @@
+#include "verify/probe_domain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "eval/code_scalar.h"
+#include "eval/combiner.h"
+#include "verify/element_text.h"
+
+namespace hv {
+namespace {
+
+bool IsData(const Value& value) { return !value.IsNative(); }
+
+// What concrete values are like.
+struct Numbers {
+  bool integers = true, negative = false, zeros = true, units = true;  // units: 1 and -1
+};
+
+Numbers NumbersOf(const Value& value) {
+  if (IsComplex(value.shape()->type)) return {false, true, false, false};
+  Numbers numbers;
+  for (int64_t i = 0; i < value.element_count(); ++i) {
+    const double number = ElementReal(value, i);
+    numbers.integers &= number == std::floor(number) && std::fabs(number) <= 0x1p53;
+    numbers.negative |= number < 0;
+    numbers.zeros &= number == 0;
+    numbers.units &= std::fabs(number) == 1;
+  }
+  return numbers;
+}
+
+std::string_view NameOf(ScalarFn lattice) {
+  switch (lattice) {
+    case ScalarFn::kMaximum:
+      return "maximum";
+    case ScalarFn::kMinimum:
+      return "minimum";
+    case ScalarFn::kAnd:
+      return "and";
+    default:
+      return "or";
+  }
+}
+
+class ProbeDomain : public Domain {
+ public:
+  ProbeDomain(Domain* inner, ArithmeticFacts* facts)
+      : inner_(*inner), facts_(*facts), magnitude_(inner->name() == "magnitude") {}
+
+  std::string_view name() const override { return inner_.name(); }
+  bool IsNative() const override { return inner_.IsNative(); }
+  int code_bytes() const override { return inner_.code_bytes(); }
+  Result<Value> Constant(const Literal& literal) override { return inner_.Constant(literal); }
+  std::optional<Value> Concrete(const Value& value) const override {
+    return inner_.Concrete(value);
+  }
+  Result<Value> ElidedConstant(const Instruction& constant) override {
+    facts_.elided = true;
+    return Seen(inner_.ElidedConstant(constant));
+  }
+  Result<Value> Move(const Shape* shape, const Pieces& pieces,
+                     std::vector<Value> operands) override {
+    if (HasData(operands)) {
+      for (const Value& operand : operands) NoteMoved(operand, &facts_);
+      if (operands[0].shape()->type != shape->type) facts_.other.emplace("bitcast");
+    }
+    return Seen(inner_.Move(shape, pieces, std::move(operands)));
+  }
+  Result<Value> Gather(const KernelCall& call, std::vector<Value> operands) override {
+    if (IsData(operands[1])) Other(call);
+    return Seen(inner_.Gather(call, std::move(operands)));
+  }
+
+  Result<Value> Scalar(const KernelCall& call, std::vector<Value> operands) override {
+    HasData(operands) ? NoteScalar(call, operands) : NoteConcrete(*call.shape);
+    return Seen(inner_.Scalar(call, std::move(operands)));
+  }
+  Result<Value> Reduce(const KernelCall& call, std::vector<Value> operands) override {
+    if (HasData(operands)) {
+      if (operands.size() != 2) {
+        Other(call);
+      } else {
+        NoteReducer(call.module, call.instruction.Computation(Attr::kToApply), operands[0]);
+        NoteSummand(operands[1]);
+      }
+    } else {
+      NoteConcrete(*call.shape);
+    }
+    return Seen(inner_.Reduce(call, std::move(operands)));
+  }
+  Result<Value> Fold(const Module& module, ComputationIndex reducer, std::vector<Value> values,
+                     bool accumulate_wide) override {
+    if (HasData(values)) {
+      NoteReducer(module, reducer, values[0]);
+      for (const Value& value : values) NoteSummand(value);
+      facts_.converts |= accumulate_wide;
+    } else {
+      NoteConcrete(*values[0].shape());
+    }
+    return Seen(inner_.Fold(module, reducer, std::move(values), accumulate_wide));
+  }
+  Result<Value> Contract(const KernelCall& call, std::vector<Value> operands) override {
+    HasData(operands) ? NoteContract(call, operands) : NoteConcrete(*call.shape);
+    return Seen(inner_.Contract(call, std::move(operands)));
+  }
+  Result<Value> Scatter(const KernelCall& call, std::vector<Value> operands) override {
+    HasData(operands) ? NoteScatter(call, operands) : NoteConcrete(*call.shape);
+    return Seen(inner_.Scatter(call, std::move(operands)));
+  }
+  Result<Value> Window(const KernelCall& call, std::vector<Value> operands) override {
+    HasData(operands) ? Other(call) : NoteConcrete(*call.shape);
+    return Seen(inner_.Window(call, std::move(operands)));
+  }
+  Result<Value> Opaque(const KernelCall& call, std::vector<Value> operands) override {
+    HasData(operands) ? Other(call) : NoteConcrete(*call.shape);
+    return Seen(inner_.Opaque(call, std::move(operands)));
+  }
+  Result<Value> Map(const KernelCall& call, std::vector<Value> operands) override {
+    HasData(operands) ? Other(call) : NoteConcrete(*call.shape);
+    return Seen(inner_.Map(call, std::move(operands)));
+  }
+
+ private:
+  // Counts a result, and in a magnitude run keeps the largest weight that occurs anywhere.
+  Result<Value> Seen(Result<Value> result) {
+    if (!result) return result;
+    for (const Value& leaf : Leaves(*result)) {
+      facts_.elements += leaf.element_count();
+      if (!IsData(leaf)) continue;
+      NoteHeld(leaf.shape()->type, &facts_);
+      if (!magnitude_) continue;
+      for (double weight : leaf.As<double>()) facts_.largest = std::max(facts_.largest, weight);
+    }
+    return result;
+  }
+
+  static bool HasData(const std::vector<Value>& operands) {
+    return std::any_of(operands.begin(), operands.end(), IsData);
+  }
+
+  void Other(const KernelCall& call) { facts_.other.emplace(ToString(call.instruction.opcode)); }
+  void Type(ElementType type) { facts_.types.insert(type); }
+
+  void NoteSum(ElementType type) {
+    facts_.adds = true;
+    facts_.sum_types.insert(type);
+    Type(type);
+  }
+  void NoteConcrete(const Shape& shape) {
+    facts_.concrete_floats |= IsFloat(shape.type) || IsComplex(shape.type) || shape.IsTuple();
+  }
+
+  // A concrete summand other than 0 makes the program affine.
+  void NoteSummand(const Value& value) {
+    if (IsData(value)) return;
+    const Numbers numbers = NumbersOf(value);
+    facts_.constants |= !numbers.zeros;
+    facts_.negative |= numbers.negative;
+    facts_.fractions |= !numbers.integers;
+  }
+  void NoteFactor(const Value& value) {
+    const Numbers numbers = NumbersOf(value);
+    facts_.scales |= !numbers.units;
+    facts_.negative |= numbers.negative;
+    facts_.fractions |= !numbers.integers;
+  }
+
+  void NoteScalar(const KernelCall& call, const std::vector<Value>& operands) {
+    const ElementType type = operands.back().shape()->type;
+    const ScalarFn fn = OnType(Definition(call.instruction).scalar, type);
+    if (fn != ScalarFn::kSelect) Type(type);
+    switch (fn) {
+      case ScalarFn::kAdd:
+        NoteSum(type);
+        for (const Value& operand : operands) NoteSummand(operand);
+        return;
+      case ScalarFn::kSubtract:
+      case ScalarFn::kNegate:
+        NoteSum(type);
+        facts_.negative = true;
+        for (const Value& operand : operands) NoteSummand(operand);
+        return;
+      case ScalarFn::kMultiply:
+        return NoteMultiply(call, operands);
+      case ScalarFn::kDivide:
+        if (IsData(operands[1]) || IsInteger(type)) return Other(call);
+        facts_.scales = facts_.negative = true;
+        return;
+      case ScalarFn::kConvert:
+        return NoteConvert(call, operands[0].shape()->type);
+      case ScalarFn::kReducePrecision:
+        facts_.converts = true;
+        facts_.roundings.insert({call.instruction.Int(Attr::kExponentBits, 0),
+                                 call.instruction.Int(Attr::kMantissaBits, 0)});
+        return;
+      case ScalarFn::kSelect:
+        if (IsData(operands[0])) Other(call);
+        NoteMoved(operands[1], &facts_);
+        NoteMoved(operands[2], &facts_);
+        return;
+      case ScalarFn::kMaximum:
+      case ScalarFn::kMinimum:
+      case ScalarFn::kAnd:
+      case ScalarFn::kOr:
+        facts_.lattice.emplace(NameOf(fn));
+        // With a concrete operand (a threshold, a mask) it is no function of a set of leaves.
+        if (!IsData(operands[0]) || !IsData(operands[1])) Other(call);
+        return;
+      case ScalarFn::kXor:
+        facts_.parity = true;
+        return;
+      default:
+        return Other(call);
+    }
+  }
+
+  void NoteMultiply(const KernelCall& call, const std::vector<Value>& operands) {
+    if (IsData(operands[0]) && IsData(operands[1])) return Other(call);
+    NoteFactor(IsData(operands[0]) ? operands[1] : operands[0]);
+  }
+
+  void NoteConvert(const KernelCall& call, ElementType from) {
+    const ElementType to = call.shape->type;
+    Type(to);
+    if (from == to) return;
+    if (!IsFloat(from) || !IsFloat(to)) return Other(call);
+    facts_.converts = true;
+  }
+
+  void NoteContract(const KernelCall& call, const std::vector<Value>& operands) {
+    const ElementType type = operands[0].shape()->type;
+    if (operands.size() != 2 || IsPred(type)) return Other(call);
+    NoteSum(call.shape->type);
+    Type(type);
+    facts_.converts |= type != call.shape->type || call.instruction.Has(Attr::kAlgorithm) ||
+                       call.instruction.Has(Attr::kOperandPrecision);
+    if (IsData(operands[0]) && IsData(operands[1])) return Other(call);
+    NoteFactor(IsData(operands[0]) ? operands[1] : operands[0]);
+  }
+
+  void NoteScatter(const KernelCall& call, const std::vector<Value>& operands) {
+    if (operands.size() != 3 || IsData(operands[1])) return Other(call);
+    const ComputationIndex reducer = call.instruction.Computation(Attr::kToApply);
+    NoteMoved(operands[0], &facts_);
+    NoteMoved(operands[2], &facts_);
+    if (ReturnsParameter(call.module, reducer, 1)) return;
+    NoteReducer(call.module, reducer, operands[0]);
+    NoteSummand(operands[0]);
+    NoteSummand(operands[2]);
+  }
+
+  void NoteReducer(const Module& module, ComputationIndex computation, const Value& value) {
+    const Reducer reducer = RecognizeReducer(module, computation);
+    const ElementType type = value.shape()->type;
+    Type(type);
+    facts_.converts |= reducer.fn != ScalarFn::kNone && reducer.element != type;
+    const ScalarFn fn = OnType(reducer.fn, type);
+    switch (fn) {
+      case ScalarFn::kAdd:
+        return NoteSum(reducer.element);
+      case ScalarFn::kMaximum:
+      case ScalarFn::kMinimum:
+      case ScalarFn::kAnd:
+      case ScalarFn::kOr:
+        facts_.lattice.emplace(NameOf(fn));
+        return;
+      case ScalarFn::kXor:
+        facts_.parity = true;
+        return;
+      default:
+        facts_.other.insert("reducer " + std::string(module.At(computation).name));
+    }
+  }
+
+  Domain& inner_;
+  ArithmeticFacts& facts_;
+  bool magnitude_;
+};
+
+}  // namespace
+
+void NoteMoved(const Value& value, ArithmeticFacts* facts) {
+  if (IsData(value)) return;
+  const ElementType type = value.shape()->type;
+  const Numbers numbers = NumbersOf(value);
+  facts->moved_constants |= !numbers.zeros;
+  facts->fractions |= !numbers.integers;
+  if (!IsFloat(type) && !IsComplex(type)) return;
+  for (int64_t i = 0; i < value.element_count() && !facts->signed_zeros; ++i) {
+    const double number = ElementReal(value, i);
+    facts->signed_zeros = std::isnan(number) || (number == 0 && std::signbit(number));
+  }
+}
+
+std::unique_ptr<Domain> MakeProbeDomain(Domain* inner, ArithmeticFacts* facts) {
+  return std::make_unique<ProbeDomain>(inner, facts);
+}
+
+}  // namespace hv
