@@ -78,8 +78,28 @@ Document Deadlock(const CaseReport& report) {
   return json;
 }
 
+Document ToJson(const CollectiveLine& line) {
+  Document json = {{"instruction", line.instruction},
+                   {"opcode", line.opcode},
+                   {"turns", Number(line.turns)},
+                   {"seconds", Number(line.seconds)}};
+  AddText("algorithm", line.algorithm, &json);
+  if (line.next_best.empty()) return json;
+  json["next_best"] = {{"algorithm", line.next_best}, {"seconds", Number(line.next_best_seconds)}};
+  return json;
+}
+
 Document ToJson(const CostSide& side) {
-  return {{"seconds", Number(side.seconds)}, {"bytes", side.bytes}};
+  Document json = {{"seconds", Number(side.seconds)},
+                   {"compute_seconds", Number(side.compute_seconds)},
+                   {"collective_seconds", Number(side.collective_seconds)},
+                   {"bytes", side.bytes},
+                   {"messages", Number(side.messages)}};
+  for (const LevelBytes& level : side.levels) json["bytes_by_level"][level.level] = level.bytes;
+  for (const CollectiveLine& line : side.collectives) {
+    json["collectives"].push_back(ToJson(line));
+  }
+  return json;
 }
 
 Document ToJson(const CostReport& cost) {

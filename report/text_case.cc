@@ -42,13 +42,6 @@ std::string Heading(const CaseReport& report, bool color) {
   return line + (usual ? "" : fmt::format("  (expected {})", ToString(report.expect)));
 }
 
-std::string Cost(const CostReport& cost) {
-  return fmt::format("{} -> {} sent per device, {} -> {} on {} (x {})",
-                     FormatBytes(cost.before.bytes), FormatBytes(cost.after.bytes),
-                     FormatSeconds(cost.before.seconds), FormatSeconds(cost.after.seconds),
-                     cost.machine, FormatRatio(cost.ratio()));
-}
-
 std::string Count(int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
@@ -75,6 +68,46 @@ class Lines {
  private:
   std::string text_;
 };
+
+// ", saves 25 %", or nothing.
+std::string Saved(double ratio) {
+  return ratio < 1 ? fmt::format(", saves {:.3g} %", 100 * (1 - ratio)) : "";
+}
+
+std::string Cost(const CostReport& cost) {
+  return fmt::format("{} -> {} sent per device, {} -> {} on {} (x {}{})",
+                     FormatBytes(cost.before.bytes), FormatBytes(cost.after.bytes),
+                     FormatSeconds(cost.before.seconds), FormatSeconds(cost.after.seconds),
+                     cost.machine, FormatRatio(cost.ratio()), Saved(cost.ratio()));
+}
+
+// "ar: all-reduce by ring, 3 us; recursive doubling 4 us", per collective of one side.
+void AddCollectives(std::string_view label, const CostSide& side, Lines* lines) {
+  for (const CollectiveLine& c : side.collectives) {
+    std::string text = fmt::format("{}: {} by {}, {}", c.instruction, c.opcode,
+                                   c.algorithm.empty() ? "nothing" : c.algorithm,
+                                   FormatSeconds(c.seconds));
+    if (c.turns != 1) text += fmt::format(" in {:.6g} turns", c.turns);
+    if (!c.next_best.empty()) {
+      text += fmt::format("; {} would take {}", c.next_best, FormatSeconds(c.next_best_seconds));
+    }
+    lines->Add(label, text);
+    label = "";
+  }
+  for (const LevelBytes& level : side.levels) {
+    if (level.bytes == 0) continue;
+    lines->Add(label, fmt::format("{} over {}", FormatBytes(level.bytes), level.level));
+    label = "";
+  }
+}
+
+void AddCost(const CostReport& cost, bool verbose, Lines* lines) {
+  lines->Add("cost", Cost(cost));
+  if (!verbose) return;
+  AddCollectives("before", cost.before, lines);
+  AddCollectives("after", cost.after, lines);
+}
+
 
 std::string InputText(const InputElement& element) {
   const std::string name = element.parameter_name.empty()
@@ -178,7 +211,7 @@ std::string CaseBlock(const CaseReport& report, bool verbose, bool color) {
   lines.AddAll("assuming", report.assumptions);
   lines.AddAll("note", report.notes);
   if (verbose) AddDecisions(report, &lines);
-  if (report.cost) lines.Add("cost", Cost(*report.cost));
+  if (report.cost) AddCost(*report.cost, verbose, &lines);
   return Heading(report, color) + "\n" + std::move(lines).Take();
 }
 

@@ -1,7 +1,6 @@
-// What the collectives of a module cost on a machine, from the module alone: no run, no data. Each
-// collective costs the least of the usual algorithms; reduce-scatter never more than the all-reduce of
-// the same operand, because a back end may do that and slice.
-// Source: the alpha-beta-gamma models of ring, recursive doubling and halving, and pairwise exchange.
+// What a module costs one device of a machine, from the module alone: no run, no data. Instructions take
+// their turns in text order; what an asynchronous collective hides between its start and its done costs
+// nothing. Loops count as often as they turn, of a conditional the dearest branch.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +9,42 @@
 
 #include "base/result.h"
 #include "hlo/module.h"
+#include "sim/collective_cost.h"
 #include "sim/machine.h"
 #include "sim/mesh.h"
 
 namespace hv {
 
-struct CollectiveCost {
-  double seconds = 0;
-  int64_t bytes = 0;  // sent by the member that sends most
-};
+// One collective of the module, its groups and turns taken together.
+struct CollectiveUse {
+  std::string instruction;
+  std::string opcode;
+  double turns = 1;  // how often it runs
+  CollectiveCost cost;
 
-// One collective of `opcode` (plain) among `members` devices; `bytes`: the whole operand of a member,
-// for all-gather the whole result.
-CollectiveCost CostOfCollective(Opcode opcode, int64_t bytes, int64_t members, const Link& link,
-                                double reduce_bytes_per_second);
+  double seconds() const { return turns * cost.best.seconds; }
+};
 
 struct Cost {
-  double seconds = 0;   // all collectives one after the other
-  int64_t bytes = 0;    // sent per device, the dearest group of each collective
+  double seconds = 0;             // of one device from start to end
+  double compute_seconds = 0;     // of these, computing
+  double collective_seconds = 0;  // of all collectives, hidden or not
+  double messages = 0;            // sent by the device that sends most
+  std::vector<double> bytes_by_level;  // sent over each level of the machine by that device
+  std::vector<CollectiveUse> collectives;  // dearest first
   std::vector<std::string> notes;  // loops whose trip count is not known
+
+  int64_t bytes() const;  // over all levels, saturated
 };
 
-// Walks the module from ENTRY; loops count as often as they turn if that is known (known_trip_count, or
-// a counter from a constant to a constant), else once; of a conditional the dearest branch.
-Cost CostOf(const Module& module, const Mesh& mesh, const Machine& machine);
+// Rounded, and INT64_MAX from there on.
+int64_t SaturatedBytes(double bytes);
 
-// How often a while of `computation` turns; -1 if that is not known.
+// Errors: "machine-too-small" if the machine has fewer devices than the mesh.
+Result<Cost> CostOf(const Module& module, const Mesh& mesh, const Machine& machine);
+
+// How often a while of `computation` turns: known_trip_count, or a counter from a constant to a constant;
+// -1 if that is not known.
 int64_t TripCountOf(const Module& module, const Computation& computation,
                     const Instruction& loop);
 

@@ -1,43 +1,73 @@
 #include "sim/machine.h"
 
+#include <algorithm>
+#include <limits>
 #include <string_view>
-#include <vector>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "sim/built_in_machines.h"
 
 namespace hv {
-
-// machines/*.json, embedded by CMakeLists.txt.
-std::string_view MachineRingGeneric();
-std::string_view MachineTrn2();
-std::string_view MachineH100();
-std::string_view MachineTpuV5p();
-
 namespace {
 
-struct BuiltIn {
-  std::string_view name;
-  std::string_view (*text)();
-};
-constexpr BuiltIn kBuiltIn[] = {{"h100", MachineH100},
-                                {"ring-generic", MachineRingGeneric},
-                                {"tpu-v5p", MachineTpuV5p},
-                                {"trn2", MachineTrn2}};
+constexpr double kMostPerSecond = 1e21;
+constexpr int64_t kMostAxisSize = int64_t{1} << 24;
+constexpr int64_t kMostDevicesOfMachine = int64_t{1} << 40;
+constexpr size_t kMostLevels = 16, kMostAxes = 64;
+constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
+constexpr std::string_view kTopologies[] = {"ring", "line", "torus", "mesh", "switch", "tree"};
+constexpr Wiring kWirings[] = {Wiring::kRing, Wiring::kLine,   Wiring::kRing,
+                               Wiring::kLine, Wiring::kSwitch, Wiring::kTree};
 
-constexpr double kMostBytesPerSecond = 1e18;
+// One entry of "levels": adds the level and its axes.
+void ReadLevel(const Json& node, Machine* machine, JsonErrors* errors) {
+  ObjectReader reader(node, errors);
+  for (const char* key : {"name", "topology", "shape", "seconds_per_message", "bytes_per_second",
+                          "source"}) {
+    reader.Require(key);
+  }
+  NetworkLevel level;
+  level.name = reader.String("name");
+  level.seconds_per_message = reader.Real("seconds_per_message", 0, 0, 1);
+  level.seconds_of_sender =
+      reader.Real("seconds_of_sender", level.seconds_per_message, 0, level.seconds_per_message);
+  level.bytes_per_second = reader.Real("bytes_per_second", 1, 1, kMostPerSecond);
+  level.shared_port = reader.Bool("shared_port", false);
+  level.in_network_reduction = reader.Bool("in_network_reduction", false);
+  reader.String("source");
+  const int topology = reader.Word("topology", kTopologies, 0);
+  const Wiring wiring = kWirings[topology];
+  const std::vector<int64_t> shape = reader.Integers("shape", 0, kMostAxisSize);
+  if ((level.shared_port || level.in_network_reduction) && wiring != Wiring::kSwitch) {
+    errors->Add(node, "machine-switch", "only a switch has shared ports or in-network reduction");
+  }
+  for (int64_t size : shape) {
+    machine->axes.push_back({static_cast<int64_t>(machine->levels.size()), wiring, size});
+  }
+  if (shape.empty()) errors->Add(node, "machine-shape", "'shape' needs at least one size");
+  machine->levels.push_back(std::move(level));
+  reader.Finish();
+}
 
-Link ReadLink(ObjectReader* reader, std::string_view key, JsonErrors* errors) {
-  Link link;
-  const Json* node = reader->Require(key);
-  if (node == nullptr) return link;
-  ObjectReader fields(*node, errors);
-  fields.Require("seconds_per_message");
-  fields.Require("bytes_per_second");
-  link.seconds_per_message = fields.Real("seconds_per_message", 0, 0, 1);
-  link.bytes_per_second = fields.Real("bytes_per_second", 1, 1, kMostBytesPerSecond);
-  fields.Finish();
-  return link;
+// Only a switch or a tree at the outside may go on for ever. Links must fit 48 bits, see Topology.
+void CheckSizes(const Json& levels, const Machine& machine, JsonErrors* errors) {
+  int64_t devices = 1;
+  for (const Axis& axis : machine.axes) {
+    const bool last = &axis == &machine.axes.back();
+    const bool endless = axis.wiring == Wiring::kSwitch || axis.wiring == Wiring::kTree;
+    if (axis.size == 0 && !(last && endless)) {
+      errors->Add(levels, "machine-shape", "only the outermost size of a switch or tree may be 0");
+    }
+    if (__builtin_mul_overflow(devices, std::max<int64_t>(axis.size, 1), &devices) ||
+        devices > kMostDevicesOfMachine) {
+      errors->Add(levels, "machine-shape", "more than 2^40 devices");
+      return;
+    }
+  }
+  if (machine.levels.size() > kMostLevels || machine.axes.size() > kMostAxes) {
+    errors->Add(levels, "machine-levels", "too many levels or sizes");
+  }
 }
 
 Result<Machine> ReadMachine(const JsonDocument& document) {
@@ -46,11 +76,23 @@ Result<Machine> ReadMachine(const JsonDocument& document) {
   Machine machine;
   machine.name = reader.String("name");
   machine.description = reader.String("description");
-  machine.devices_per_node = reader.Integer("devices_per_node", 0, 0, INT64_MAX);
-  machine.inside = ReadLink(&reader, "inside", &errors);
-  machine.between = ReadLink(&reader, "between", &errors);
+  reader.Get("$schema");
+  if (const Json* levels = reader.Require("levels")) {
+    for (const Json& level : levels->items()) ReadLevel(level, &machine, &errors);
+    if (machine.levels.empty()) {
+      errors.Add(*levels, "machine-levels", "expected a list with at least one level");
+    }
+    CheckSizes(*levels, machine, &errors);
+  }
   machine.reduce_bytes_per_second =
-      reader.Real("reduce_bytes_per_second", kMostBytesPerSecond, 1, kMostBytesPerSecond);
+      reader.Real("reduce_bytes_per_second", kMostPerSecond, 1, kMostPerSecond);
+  if (const Json* compute = reader.Get("compute")) {
+    ObjectReader fields(*compute, &errors);
+    machine.flops_per_second = fields.Real("flops_per_second", 0, 1, kMostPerSecond);
+    machine.memory_bytes_per_second = fields.Real("memory_bytes_per_second", 0, 1, kMostPerSecond);
+    fields.String("source");
+    fields.Finish();
+  }
   reader.Finish();
   HV_RETURN_IF_ERROR(std::move(errors).ToStatus());
   return machine;
@@ -58,23 +100,39 @@ Result<Machine> ReadMachine(const JsonDocument& document) {
 
 }  // namespace
 
+int64_t Machine::capacity() const {
+  int64_t devices = 1;
+  for (const Axis& axis : axes) {
+    if (axis.size == 0 || __builtin_mul_overflow(devices, axis.size, &devices)) return kNoEnd;
+  }
+  return devices;
+}
+
+std::vector<std::string> BuiltInMachines() {
+  std::vector<std::string> names;
+  for (const EmbeddedText& machine : BuiltInMachineTexts()) names.emplace_back(machine.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 Result<Machine> LoadMachine(const std::string& name) {
   if (name.find('/') != std::string::npos || name.ends_with(".json")) {
     HV_ASSIGN(const JsonDocument document, JsonDocument::ParseFile(name));
     return ReadMachine(document);
   }
-  std::vector<std::string_view> names;
-  for (const BuiltIn& built_in : kBuiltIn) {
-    names.push_back(built_in.name);
-    if (built_in.name != name) continue;
+  for (const EmbeddedText& machine : BuiltInMachineTexts()) {
+    if (machine.name != name) continue;
     HV_ASSIGN(const JsonDocument document,
-              JsonDocument::Parse("machines/" + name + ".json", std::string(built_in.text())));
+              JsonDocument::Parse("machines/" + name + ".json", std::string(machine.text)));
     return ReadMachine(document);
   }
+  const std::vector<std::string> names = BuiltInMachines();
   std::string known;
-  for (std::string_view each : names) known += (known.empty() ? "" : ", ") + std::string(each);
-  return Invalid("unknown-machine", "unknown machine '" + name + "'" + DidYouMean(name, names) +
-                                        "; built in are " + known);
+  for (const std::string& each : names) known += (known.empty() ? "" : ", ") + each;
+  return Invalid("unknown-machine",
+                 "unknown machine '" + name + "'" +
+                     DidYouMean(name, std::vector<std::string_view>(names.begin(), names.end())) +
+                     "; built in are " + known);
 }
 
 }  // namespace hv

@@ -6,8 +6,6 @@
 #include <chrono>
 
 #include "hlo/printer.h"
-#include "sim/cost.h"
-#include "sim/machine.h"
 #include "verify/claims.h"
 #include "verify/consistency.h"
 #include "verify/describe.h"
@@ -241,12 +239,7 @@ Counterexample DescribeRefutation(const Scenario& scenario, const Pair& pair,
 
 Status AddCost(const Scenario& scenario, const Pair& pair, CaseReport* report) {
   if (scenario.machine.empty()) return {};
-  HV_ASSIGN(const Machine machine, LoadMachine(scenario.machine));
-  const Cost before = CostOf(pair.before, pair.mesh, machine);
-  const Cost after = CostOf(pair.after, pair.mesh, machine);
-  report->cost =
-      CostReport{machine.name, {before.seconds, before.bytes}, {after.seconds, after.bytes}};
-  for (const std::string& note : after.notes) report->notes.push_back(note);
+  HV_ASSIGN(report->cost, CompareCosts(pair, scenario.machine, &report->notes));
   return {};
 }
 

@@ -23,8 +23,17 @@ void Fields(A& a, WaitingDevice& v) {
   a(v.device, v.instruction, v.signature, v.waits_for);
 }
 template <class A>
+void Fields(A& a, LevelBytes& v) {
+  a(v.level, v.bytes);
+}
+template <class A>
+void Fields(A& a, CollectiveLine& v) {
+  a(v.instruction, v.opcode, v.turns, v.seconds, v.algorithm, v.next_best, v.next_best_seconds);
+}
+template <class A>
 void Fields(A& a, CostSide& v) {
-  a(v.seconds, v.bytes);
+  a(v.seconds, v.compute_seconds, v.collective_seconds, v.messages, v.bytes, v.levels,
+    v.collectives);
 }
 template <class A>
 void Fields(A& a, CostReport& v) {

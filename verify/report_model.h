@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "verify/cost_report.h"
 
 namespace hv {
 
@@ -80,16 +81,6 @@ struct WaitingDevice {
   std::string instruction;
   std::string signature;  // operation, shape and groups in words
   std::vector<std::string> waits_for;
-};
-
-struct CostSide {
-  double seconds = 0;
-  int64_t bytes = 0;  // sent per device, the largest over the devices
-};
-struct CostReport {
-  std::string machine;
-  CostSide before, after;
-  double ratio() const { return before.seconds > 0 ? after.seconds / before.seconds : 1; }
 };
 
 // What a pass said about one candidate instruction.

@@ -26,7 +26,11 @@ inline CaseReport RefutedCase() {
   example.first_diverging_after = "rs.1";
   example.reproduce = "verify_rewrite scenarios/shuffled.json --seed=1";
   c.counterexample = example;
-  c.cost = CostReport{"trn2", {2e-6, 2048}, {1e-6, 1024}};
+  c.cost = CostReport{"trn2", {}, {}};
+  c.cost->before.seconds = 2e-6;
+  c.cost->before.bytes = 2048;
+  c.cost->after.seconds = 1e-6;
+  c.cost->after.bytes = 1024;
   JudgeExpectation({Expectation::kEquivalent, {}, {}, true}, &c);
   return c;
 }

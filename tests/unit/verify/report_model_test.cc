@@ -65,7 +65,9 @@ TEST(ReportModel, DearerRewriteMissesTheCostRatio) {
   CaseReport report;
   report.verdict = Verdict::kProved;
   report.level = Level::kBitwise;
-  report.cost = CostReport{"m", {1.0, 8}, {1.5, 12}};
+  report.cost = CostReport{"m", {}, {}};
+  report.cost->before.seconds = 1.0;
+  report.cost->after.seconds = 1.5;
   JudgeExpectation(demand, &report);
   EXPECT_EQ(report.missed, "costs 1.5 times as much, more than 1");
   EXPECT_EQ(ExitCodeOf(report, FailOn::kUnknown), 10);
