@@ -65,6 +65,12 @@ class Domain {
   // refusals.
   virtual Result<Value> Iota(const KernelCall& call);
   virtual Result<Value> ElidedConstant(const Instruction& constant);
+  // A conditional whose selector has no concrete value runs all its branches where ChoosesByData();
+  // Choose makes one value of theirs, of the same shape each.
+  virtual bool ChoosesByData() const { return false; }
+  virtual Result<Value> Choose(const Value& selector, std::vector<Value> branches);
+  // Are two selectors known to be equal?
+  virtual bool SameSelector(const Value&, const Value&) const { return false; }
   // dynamic-slice and dynamic-update-slice whose starts have no concrete value.
   virtual Result<Value> DataDependentView(const KernelCall& call, std::vector<Value> operands);
   // Comes before the folds of one collective among the devices of one group, in group order.

@@ -184,6 +184,10 @@ Result<Value> Domain::ElidedConstant(const Instruction& constant) {
                                             "' is elided ({...})");
 }
 
+Result<Value> Domain::Choose(const Value&, std::vector<Value>) {
+  return Unsupported("control-is-data", "a branch is chosen by data");
+}
+
 Result<Value> Domain::DataDependentView(const KernelCall& call, std::vector<Value>) {
   return NotImplemented(call, "data-dependent index");
 }

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/check.h"
+#include "eval/branches.h"
 #include "sim/leaves.h"
 
 namespace hv {
@@ -189,6 +190,36 @@ void Device::StartCondition(Frame* parent, InstructionIndex caller, Value state)
   StartChild(parent, caller, condition);
 }
 
+void Device::StartBranch(Frame* parent, InstructionIndex caller, size_t branch, FrameRole role,
+                         Value argument, std::shared_ptr<Choice> choice) {
+  const Instruction& conditional = parent->plan->computation->At(caller);
+  const std::vector<ComputationIndex> branches = BranchesOf(conditional);
+  uint64_t site = parent->first_site + parent->plan->steps[static_cast<size_t>(caller)].site;
+  for (size_t b = 0; b < branch; ++b) {
+    site += context_->plan().computations[static_cast<size_t>(branches[b])].sites;
+  }
+  std::vector<Value> arguments;
+  arguments.push_back(std::move(argument));
+  Frame* child = NewFrame(branches[branch], role, site, std::move(arguments));
+  child->choice = std::move(choice);
+  StartChild(parent, caller, child);
+}
+
+void Device::NextBranch(Frame* parent, InstructionIndex caller, std::shared_ptr<Choice> choice) {
+  const size_t branch = choice->results.size();
+  if (branch < choice->arguments.size()) {
+    Value argument = std::move(choice->arguments[branch]);
+    StartBranch(parent, caller, branch, FrameRole::kBranch, std::move(argument), std::move(choice));
+    return;
+  }
+  Result<Value> chosen = context_->domain().Choose(choice->selector, std::move(choice->results));
+  if (chosen) {
+    Deliver(parent, caller, std::move(*chosen));
+  } else {
+    Failed(std::move(chosen).error(), parent->plan->computation->At(caller));
+  }
+}
+
 void Device::StartAsync(const std::shared_ptr<Pending>& pending) {
   Frame* frame = NewFrame(pending->start->Computation(Attr::kCalls), FrameRole::kAsync,
                           pending->first_site, std::move(pending->arguments));
@@ -213,6 +244,10 @@ void Device::FinishFrame(Frame* frame) {
       return;
     case FrameRole::kBody:
       StartCondition(frame->parent, frame->caller, std::move(result));
+      return;
+    case FrameRole::kBranch:
+      frame->choice->results.push_back(std::move(result));
+      NextBranch(frame->parent, frame->caller, std::move(frame->choice));
       return;
     case FrameRole::kAsync: {
       const std::shared_ptr<Pending> pending = std::move(frame->pending);

@@ -68,6 +68,7 @@ class Device {
   StepValue ExecuteAsyncStart(Frame* frame, InstructionIndex index);
   StepValue ExecuteAsyncUpdate(Frame* frame, InstructionIndex index);
   StepValue ExecuteConditional(Frame* frame, InstructionIndex index);
+  StepValue ExecuteChoice(Frame* frame, InstructionIndex index, std::vector<Value> operands);
   StepValue ExecuteCall(Frame* frame, InstructionIndex index);
   StepValue Failed(Error error, const Instruction& instruction);
   Result<int64_t> ControlScalar(const Value& value) const;
@@ -91,6 +92,9 @@ class Device {
                   std::vector<Value> arguments);
   void StartChild(Frame* parent, InstructionIndex caller, Frame* child);
   void StartCondition(Frame* parent, InstructionIndex caller, Value state);
+  void StartBranch(Frame* parent, InstructionIndex caller, size_t branch, FrameRole role,
+                   Value argument, std::shared_ptr<Choice> choice);
+  void NextBranch(Frame* parent, InstructionIndex caller, std::shared_ptr<Choice> choice);
   void StartAsync(const std::shared_ptr<Pending>& pending);
   void FinishFrame(Frame* frame);
   void FinishCondition(Frame* frame, const Value& predicate);

@@ -2,26 +2,39 @@
 // another device or a frame (Deliver brings the value then), or if the device failed.
 #include <string>
 
+#include "eval/branches.h"
 #include "sim/device.h"
 #include "sim/leaves.h"
 
 namespace hv {
 namespace {
 
-std::vector<ComputationIndex> BranchesOf(const Instruction& conditional) {
-  if (conditional.Has(Attr::kTrueComputation)) {
-    return {conditional.Computation(Attr::kTrueComputation),
-            conditional.Computation(Attr::kFalseComputation)};
+// May the branch run whether it is picked or not? Messages pair across computations and an
+// async-start runs beside its caller, so what they meet would depend on the choice.
+bool RunsApart(const Module& module, ComputationIndex computation) {
+  for (const Instruction& instruction : module.At(computation).instructions) {
+    switch (instruction.opcode) {
+      case Opcode::kSend:
+      case Opcode::kRecv:
+      case Opcode::kAsyncStart:
+        return false;
+      default:
+        break;
+    }
+    for (const ComputationIndex callee : CalledComputations(instruction)) {
+      if (!RunsApart(module, callee)) return false;
+    }
   }
-  const auto list = conditional.List<ComputationIndex>(Attr::kBranchComputations);
-  return {list.begin(), list.end()};
+  return true;
 }
 
-// A pred selects true (0) or false (1); an index out of range selects the last branch.
-size_t BranchNumber(const Value& selector, int64_t number, size_t branches) {
-  if (IsPred(selector.shape()->type)) return number != 0 ? 0 : 1;
-  const int64_t last = static_cast<int64_t>(branches) - 1;
-  return static_cast<size_t>(number < 0 || number > last ? last : number);
+// Selectors of the branches around a frame that are run without being picked, inside out.
+std::vector<Value> SelectorsAround(const Frame* frame) {
+  std::vector<Value> selectors;
+  for (; frame != nullptr; frame = frame->parent) {
+    if (frame->role == FrameRole::kBranch) selectors.push_back(frame->choice->selector);
+  }
+  return selectors;
 }
 
 bool StatesPairs(const Instruction& instruction) {
@@ -181,7 +194,7 @@ Result<std::shared_ptr<Pending>> Device::Post(Frame* frame, InstructionIndex ind
     return pending;
   }
   key.collective.execution = NextExecution(key.collective.site, key.role);
-  posted_[key] = Posted{step.collective, std::move(operands), pending};
+  posted_[key] = Posted{step.collective, std::move(operands), SelectorsAround(frame), pending};
   return pending;
 }
 
@@ -234,20 +247,29 @@ Device::StepValue Device::ExecuteAsyncUpdate(Frame* frame, InstructionIndex inde
 }
 
 Device::StepValue Device::ExecuteConditional(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
   std::vector<Value> operands = TakeOperands(frame, index);
-  const std::vector<ComputationIndex> branches = BranchesOf(instruction);
-  const Result<int64_t> number = ControlScalar(operands[0]);
-  if (!number) return Failed(number.error(), instruction);
-  const size_t branch = BranchNumber(operands[0], *number, branches.size());
-  uint64_t site = frame->first_site + frame->plan->steps[static_cast<size_t>(index)].site;
-  for (size_t b = 0; b < branch; ++b) {
-    site += context_->plan().computations[static_cast<size_t>(branches[b])].sites;
+  const std::optional<Value> selector = context_->domain().Concrete(operands[0]);
+  if (!selector) return ExecuteChoice(frame, index, std::move(operands));
+  const size_t branch = SelectedBranch(*selector, operands.size() - 1);
+  StartBranch(frame, index, branch, FrameRole::kCall, std::move(operands[branch + 1]), nullptr);
+  return {};
+}
+
+// Data selects: every branch runs. Devices that meet inside must have the same selector (Exchange
+// sees to it), so whichever branch it picks, they meet there as they do here.
+Device::StepValue Device::ExecuteChoice(Frame* frame, InstructionIndex index,
+                                        std::vector<Value> operands) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  bool possible = context_->domain().ChoosesByData();
+  for (const ComputationIndex branch : BranchesOf(instruction)) {
+    possible = possible && RunsApart(context_->module(), branch);
   }
-  std::vector<Value> arguments;
-  arguments.push_back(std::move(operands[branch + 1]));
-  StartChild(frame, index,
-             NewFrame(branches[branch], FrameRole::kCall, site, std::move(arguments)));
+  if (!possible) return Failed(ControlScalar(operands[0]).error(), instruction);
+  auto choice = std::make_shared<Choice>();
+  choice->selector = std::move(operands[0]);
+  operands.erase(operands.begin());
+  choice->arguments = std::move(operands);
+  NextBranch(frame, index, std::move(choice));
   return {};
 }
 

@@ -49,6 +49,7 @@ class Completion {
   // What local members need of others, and others of local members.
   void NeedData() {
     ready_ = CheckTravel();
+    if (ready_) ready_ = CheckSelectors();
     if (ready_) ready_ = ReadControls();
     if (!ready_ || is_local_ || by_library_) return;
     std::optional<Result<Recipe>> recipe;
@@ -175,6 +176,27 @@ class Completion {
     return Unsupported("domain-is-local", "values of the domain " +
                                               std::string(context_->domain().name()) +
                                               " cannot be sent to another rank");
+  }
+
+  // Inside a branch that data picks, all members must be there for the same reason.
+  Status CheckSelectors() const {
+    const std::vector<Value>* first = nullptr;
+    for (const Meeting::Member& member : meeting_.members) {
+      if (!fetcher_.IsLocal(member.device)) continue;
+      const Device& device = fetcher_.LocalDevice(member.device);
+      const std::vector<Value>& own = device.posted().at({meeting_.key, member.role}).selectors;
+      if (first == nullptr) first = &own;
+      const bool same = std::equal(first->begin(), first->end(), own.begin(), own.end(),
+                                   [this](const Value& a, const Value& b) {
+                                     return context_->domain().SameSelector(a, b);
+                                   });
+      if (same && (is_local_ || own.empty())) continue;
+      return Unsupported("control-is-data",
+                         std::string(ToString(meeting_.collective->opcode)) +
+                             " in a branch that data picks, not known to be the same data on all "
+                             "devices that take part");
+    }
+    return {};
   }
 
   Result<Recipe> RecipeOf(size_t k) const {

@@ -56,10 +56,18 @@ struct PostKey {
 struct Posted {
   int32_t collective = -1;        // index into the plan
   std::vector<Value> operands;    // leaves
+  std::vector<Value> selectors;   // data that must have picked the branches around it, inside out
   std::shared_ptr<Pending> pending;
 };
 
-enum class FrameRole : uint8_t { kEntry, kCall, kCondition, kBody, kAsync };
+// A conditional whose selector is data: its branches run one after the other, each as if selected.
+struct Choice {
+  Value selector;
+  std::vector<Value> arguments;  // of the branches
+  std::vector<Value> results;    // of those that have run
+};
+
+enum class FrameRole : uint8_t { kEntry, kCall, kCondition, kBody, kBranch, kAsync };
 
 struct Frame {
   const ComputationPlan* plan = nullptr;
@@ -70,6 +78,7 @@ struct Frame {
   int64_t execution = 0;                // how often the device ran this computation before
   std::shared_ptr<Pending> pending;     // kAsync: what it completes
   Value loop_state;                     // kCondition
+  std::shared_ptr<Choice> choice;       // kBranch: what it is a branch of
   std::vector<Value> values;            // by instruction; empty once read for the last time
   std::vector<int32_t> reads;           // reads still to come
   bool queued = false;                  // on the device's list of frames with something to run

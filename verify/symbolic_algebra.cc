@@ -16,6 +16,8 @@ constexpr int64_t kLargestLiteral = int64_t{1} << 16;
 // Terms of more nodes than this are not rebuilt when they move.
 constexpr int64_t kLargestEager = 500;
 constexpr size_t kMostMemos = 500000;
+// Budget from which terms of other leaves are split by what they select by.
+constexpr int64_t kSplitting = 10000;
 
 bool SameRow(std::span<const int64_t> a, std::span<const int64_t> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
@@ -185,11 +187,13 @@ Term Algebra::Normalized(Term term, std::span<const int64_t> extents) {
 bool Algebra::Equal(const Term& a, const Term& b, std::span<const int64_t> extents,
                     int64_t budget) {
   if (a == b) return true;
-  if (budget <= 0 || a.node->sources != b.node->sources) return false;
+  // A selection may depend on what neither of its values does.
+  const bool selects = (a.node->has_select || b.node->has_select) && budget >= kSplitting;
+  if (budget <= 0 || (!selects && a.node->sources != b.node->sources)) return false;
   thorough_ = true;
   budget_ = budget;
-  const Term first = Normalized(a, extents);
-  const bool equal = first == Normalized(b, extents);
+  const Term first = Normalized(a, extents), second = Normalized(b, extents);
+  const bool equal = EqualInCases(first, second, extents, kSplits);
   // What was cut short must not pass for normal later.
   if (budget_ < 0) thoroughly_rebuilt_.clear();
   thorough_ = false;
@@ -206,6 +210,11 @@ Term Algebra::Rebuild(const Term& term, std::span<const int64_t> extents) {
   for (size_t e = 0; e < node.edges.size(); ++e) {
     children.push_back({Normalized(NodeTable::Child(term, e), inner), node.edges[e].count});
   }
+  return Assemble(node, std::move(children), inner);
+}
+
+// The node's function of new children over the domain `inner`, bound digits last.
+Term Algebra::Assemble(const Node& node, Summands children, std::span<const int64_t> inner) {
   switch (node.kind) {
     case NodeKind::kMulti:
       return Combine(node.fn, node.type, std::move(children));

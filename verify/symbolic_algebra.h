@@ -76,16 +76,21 @@ class Algebra {
   // sees?
   bool OrderFree(ElementType type) const;
 
+  // e with fn(e, x) = x for all x; nothing if the type has none or `fn` may not be reordered.
+  std::optional<Term> NeutralOf(ScalarFn fn, ElementType type);
+
   // The term seen through `map`; columns of `map` have extents > 1.
   Term Substitute(const Term& term, const DigitMap& map);
   // Equality over the domain `extents`: where the terms as they are differ, both are rebuilt from
-  // their leaves first (constant arrays by their elements, ties ordered anew), at most `budget` of
-  // their nodes.
+  // their leaves first (constant arrays by their elements, ties ordered anew), then compared for
+  // each value of what they select by; at most `budget` of their nodes.
   bool Equal(const Term& a, const Term& b, std::span<const int64_t> extents, int64_t budget);
 
   // How often the bound digits of one reduction are put in order: where several orders tie, the
   // order of the slots and that of the digits may never agree.
   static constexpr int kRounds = 6;
+  // How many selections, one inside the other, Equal splits.
+  static constexpr int kSplits = 8;
 
   NodeTable& nodes() { return nodes_; }
   // Is the term the same constant everywhere?
@@ -145,6 +150,13 @@ class Algebra {
                  size_t bound, int rounds);
   Term Repeat(ScalarFn fn, ElementType type, Term term, int64_t times);
   Term Rebuild(const Term& term, std::span<const int64_t> extents);
+  Term Assemble(const Node& node, Summands children, std::span<const int64_t> inner);
+
+  Term DeciderOf(const Term& predicate) const;
+  std::optional<Term> DeciderIn(const Term& term) const;
+  Term Replaced(const Term& term, const Term& part, const Term& value,
+                std::span<const int64_t> extents);
+  bool EqualInCases(const Term& a, const Term& b, std::span<const int64_t> extents, int depth);
   Term Normalized(Term term, std::span<const int64_t> extents);
 
   struct MemoKey {

@@ -8,6 +8,7 @@
 #include "eval/gather_scatter.h"
 #include "eval/native_kernels.h"
 #include "verify/symbolic_key.h"
+#include "verify/symbolic_leaves.h"
 #include "verify/symbolic_program.h"
 
 namespace hv {
@@ -38,30 +39,6 @@ Pieces RunsOf(std::span<const int64_t> positions) {
     i = end;
   }
   return pieces;
-}
-
-void AppendLeaves(const Value& value, std::vector<Value>* leaves) {
-  if (value.shape()->IsTuple() && value.extended() == nullptr) {
-    for (const Value& element : value.elements()) AppendLeaves(element, leaves);
-  } else if (value.shape()->IsArray()) {
-    leaves->push_back(value);
-  }
-}
-
-void AppendLeafShapes(const Shape* shape, std::vector<const Shape*>* leaves) {
-  for (const Shape* element : shape->elements) AppendLeafShapes(element, leaves);
-  if (shape->IsArray()) leaves->push_back(shape);
-}
-
-// A value of `shape` whose array leaves are made by `make`, in order.
-template <class Make>
-Value Build(const Shape* shape, const Make& make) {
-  if (shape->IsTuple()) {
-    std::vector<Value> elements;
-    for (const Shape* element : shape->elements) elements.push_back(Build(element, make));
-    return Value::Tuple(shape, std::move(elements));
-  }
-  return shape->IsArray() ? make(shape) : Value::Token(shape);
 }
 
 }  // namespace
@@ -101,7 +78,7 @@ Result<Value> SymbolicDomain::Made(const KernelCall& call, std::optional<Symboli
 Value SymbolicDomain::Unknown(const Shape* shape, const std::string& name) {
   int64_t leaf = 0;
   const bool single = !shape->IsTuple();
-  return Build(shape, [&](const Shape* array) {
+  return BuildFromLeaves(shape, [&](const Shape* array) {
     const std::string full = single ? name : name + "." + std::to_string(leaf++);
     return Wrap(array, maker_.Source(sources_.Named(full), *array));
   });
@@ -122,8 +99,8 @@ Result<Value> SymbolicDomain::Uninterpreted(const KernelCall& call,
   AppendLeafShapes(call.shape, &results);
   int64_t source =
       sources_.ResultsOf(key, ToString(call.instruction.opcode), results.size(), TensorsOf(arrays));
-  return Build(call.shape,
-               [&](const Shape* array) { return Wrap(array, maker_.Source(source++, *array)); });
+  return BuildFromLeaves(
+      call.shape, [&](const Shape* array) { return Wrap(array, maker_.Source(source++, *array)); });
 }
 
 SymbolicTensor SymbolicDomain::Spread(const SymbolicTensor& scalar, const Shape& shape) {
@@ -283,9 +260,32 @@ Result<Value> SymbolicDomain::Gather(const KernelCall& call, std::vector<Value> 
   return Move(call.shape, *pieces, std::move(operands));
 }
 
+// scatter(x, i, u) is f(x, scatter(e, i, u)) for a reducer f that may reorder and its neutral
+// element e: which elements are hit depends on the indices alone.
 Result<Value> SymbolicDomain::Scatter(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Scatter(call, std::move(operands));
-  return Uninterpreted(call, operands);
+  const Reducer reducer =
+      RecognizeReducer(call.module, call.instruction.Computation(Attr::kToApply));
+  const Shape& shape = *operands[0].shape();
+  const bool nests = IsExact(shape.type) || algebra_.strictness() >= Strictness::kNestedSums;
+  std::optional<Term> neutral;
+  if (operands.size() == 3 && !call.shape->IsTuple() && reducer.element == shape.type && nests) {
+    neutral = algebra_.NeutralOf(reducer.fn, shape.type);
+  }
+  if (!neutral) return Uninterpreted(call, operands);
+  const SymbolicTensor start = TensorOf(operands[0]);
+  operands[0] = Wrap(operands[0].shape(), maker_.Uniform(*neutral, shape.element_count));
+  HV_ASSIGN(const Value updates, Uninterpreted(call, operands));
+  const SymbolicTensor scattered = TensorOf(updates);
+  const SymbolicTensor* both[] = {&start, &scattered};
+  auto cells = maker_.Zip(both);
+  if (!cells) return TooManyPieces("scatter");
+  std::vector<SymbolicPiece> pieces;
+  for (ZippedCell& cell : *cells) {
+    Term term = algebra_.Fold(reducer.fn, shape.type, std::move(cell.terms), {});
+    pieces.push_back({std::move(cell.region), std::move(term)});
+  }
+  return Wrap(call.shape, maker_.Simplified(std::move(pieces)));
 }
 
 Result<Value> SymbolicDomain::Opaque(const KernelCall& call, std::vector<Value> operands) {
@@ -305,11 +305,6 @@ Result<Value> SymbolicDomain::Opaque(const KernelCall& call, std::vector<Value> 
     Result<Value> value = native_->Opaque(call, operands);
     if (value || value.error().kind != ErrorKind::kUnsupported) return value;
   }
-  return Uninterpreted(call, operands);
-}
-
-Result<Value> SymbolicDomain::DataDependentView(const KernelCall& call,
-                                                std::vector<Value> operands) {
   return Uninterpreted(call, operands);
 }
 

@@ -35,6 +35,9 @@ class SymbolicDomain : public Domain {
                      bool accumulate_wide) override;
   Result<Value> Iota(const KernelCall& call) override;
   Result<Value> ElidedConstant(const Instruction& constant) override;
+  bool ChoosesByData() const override { return true; }
+  Result<Value> Choose(const Value& selector, std::vector<Value> branches) override;
+  bool SameSelector(const Value& a, const Value& b) const override;
   Result<Value> DataDependentView(const KernelCall& call, std::vector<Value> operands) override;
   void EnterCollective(const Instruction& instruction, std::span<const DeviceId> group) override;
   std::optional<Value> Concrete(const Value& value) const override;
@@ -63,6 +66,14 @@ class SymbolicDomain : public Domain {
   // A scalar repeated over `shape`.
   SymbolicTensor Spread(const SymbolicTensor& scalar, const Shape& shape);
   SymbolicTensor ConvertedTo(const SymbolicTensor& tensor, ElementType from, ElementType to);
+  // predicate ? a : b, elementwise; nothing if there are too many pieces. `predicate` is one
+  // element.
+  std::optional<SymbolicTensor> Select(const Term& predicate, const SymbolicTensor& a,
+                                       const SymbolicTensor& b, const Shape& shape);
+  Term Equals(const Term& term, int64_t value);
+  std::optional<std::vector<Term>> FewStarts(std::span<const Value> starts,
+                                             std::span<const int64_t> dims,
+                                             std::span<const int64_t> window);
   std::optional<Pieces> GatherPieces(const KernelCall& call, std::span<const Value> operands);
 
   Algebra algebra_;

@@ -40,6 +40,25 @@ bool HasInfinity(ElementType type) {
   }
 }
 
+// max(x, c) is x if x >= c always, and c if x <= c always; min likewise.
+void DropByRange(ScalarFn fn, std::vector<Summand>* set, std::optional<Term>* constant) {
+  const IntegerRange c = (*constant)->node->range;
+  const bool largest = fn == ScalarFn::kMaximum;
+  if (!c.known() || (!largest && fn != ScalarFn::kMinimum)) return;
+  const auto covers = [&](const Summand& part) {
+    const IntegerRange r = part.term.node->range;
+    return r.known() && (largest ? r.low >= c.low : r.high <= c.low);
+  };
+  if (std::any_of(set->begin(), set->end(), covers)) {
+    constant->reset();
+    return;
+  }
+  std::erase_if(*set, [&](const Summand& part) {
+    const IntegerRange r = part.term.node->range;
+    return r.known() && (largest ? r.high <= c.low : r.low >= c.low);
+  });
+}
+
 bool IsZeroBytes(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
@@ -322,6 +341,16 @@ std::optional<Term> Algebra::IdentityOf(ScalarFn fn, ElementType type) {
   }
 }
 
+std::optional<Term> Algebra::NeutralOf(ScalarFn fn, ElementType type) {
+  if (!OrderFree(type) || IsComplex(type)) return std::nullopt;
+  type = Canonical(type);
+  if (IsPred(type) && fn == ScalarFn::kAdd) fn = ScalarFn::kOr;
+  if (IsPred(type) && fn == ScalarFn::kMultiply) fn = ScalarFn::kAnd;
+  if (fn == ScalarFn::kAdd || fn == ScalarFn::kXor) return Integer(type, 0);
+  if (fn == ScalarFn::kMultiply) return Integer(type, 1);
+  return IdentityOf(fn, type);
+}
+
 // maximum, minimum, and, or: a set with at most one constant.
 Term Algebra::IdempotentMulti(ScalarFn fn, ElementType type, Summands parts) {
   parts = Flatten(fn, std::move(parts));
@@ -336,6 +365,7 @@ Term Algebra::IdempotentMulti(ScalarFn fn, ElementType type, Summands parts) {
     }
   }
   if (IsPred(type) && constant != identity) return std::move(*constant);  // absorbs the rest
+  if (constant && constant != identity) DropByRange(fn, &set, &constant);
   if (constant && (constant != identity || set.empty())) set.push_back({std::move(*constant), 1});
   Sort(&set);
   set.erase(std::unique(set.begin(), set.end(),

@@ -118,6 +118,7 @@ const Node* NodeTable::Intern(const Node& node) {
   copy.extents = arena_.Copy(node.extents);
   copy.strides = arena_.Copy(node.strides);
   copy.bytes = arena_.Copy(node.bytes);
+  copy.range = RangeOf(copy);
   nodes_.push_back(copy);
   index_.emplace(hash, &nodes_.back());
   return &nodes_.back();
@@ -184,10 +185,12 @@ Term NodeTable::Join(NodeKind kind, ScalarFn fn, ElementType type, int64_t aux,
                      std::span<const int32_t>(slots).subspan(first)});
     node.fragile |= child.node->fragile;
     node.has_literal |= child.node->has_literal;
+    node.has_select |= child.node->has_select;
     node.sources |= child.node->sources;
     node.weight = std::min(node.weight + child.node->weight, Node::kHeaviest);
   }
   std::vector<int64_t> views = rows.TakeRows();
+  node.has_select |= fn == ScalarFn::kSelect;
   node.kind = kind;
   node.fn = fn;
   node.type = type;
@@ -222,6 +225,7 @@ Term NodeTable::Bind(ScalarFn fn, ElementType type, const Term& body,
   node.slots = static_cast<int32_t>(views.size() / outer);
   node.fragile = body.node->fragile;
   node.has_literal = body.node->has_literal;
+  node.has_select = body.node->has_select;
   node.sources = body.node->sources;
   node.weight = std::min(1 + body.node->weight, Node::kHeaviest);
   return {Intern(node), std::move(views)};

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "hlo/element_type.h"
 #include "hlo/op.h"
+#include "verify/symbolic_range.h"
 
 namespace hv {
 
@@ -50,6 +51,8 @@ struct Node {
   // Moving the views of a fragile node may change its normal form.
   bool fragile = false;
   bool has_literal = false;  // itself or below
+  bool has_select = false;   // itself or below
+  IntegerRange range;        // of its values, if they are integers
   uint64_t sources = 0;      // a bit or two for each leaf below: different masks, different leaves
   int64_t weight = 1;        // nodes of the tree that it is the root of, at most kHeaviest
   static constexpr int64_t kHeaviest = int64_t{1} << 40;

@@ -23,6 +23,22 @@ bool Embeds(ElementType narrow, ElementType wide) {
 
 bool IsApply(const Term& term) { return term.node->kind == NodeKind::kApply; }
 
+// What a comparison of integers gives if their ranges decide it; `direction` is LT, LE, EQ or NE.
+std::optional<bool> CompareRanges(std::string_view direction, const Term& a, const Term& b) {
+  const IntegerRange x = a.node->range, y = b.node->range;
+  if (!IsExact(a.node->type)) return std::nullopt;
+  if (a == b) return direction == "LE" || direction == "EQ";
+  if (!x.known() || !y.known()) return std::nullopt;
+  const bool apart = x.high < y.low || y.high < x.low;
+  if (direction == "EQ" || direction == "NE") {
+    return apart ? std::optional<bool>(direction == "NE") : std::nullopt;
+  }
+  const bool or_equal = direction == "LE";
+  if (x.high < y.low || (or_equal && x.high == y.low)) return true;
+  if (x.low > y.high || (!or_equal && x.low == y.high)) return false;
+  return std::nullopt;
+}
+
 // Does the function commute bit for bit on `type`?
 bool Commutes(ScalarFn fn, ElementType type) {
   switch (fn) {
@@ -191,6 +207,9 @@ Term Algebra::Compare(int64_t function, std::vector<Term> arguments) {
     std::swap(arguments[0], arguments[1]);
     if (is_greater) attributes[0] = 'L';
     function = Function(ScalarFn::kCompare, attributes);
+  }
+  if (const auto known = CompareRanges(attributes, arguments[0], arguments[1])) {
+    return Integer(ElementType::kPred, *known ? 1 : 0);
   }
   return Apply(function, ElementType::kPred, arguments, false);
 }

@@ -118,7 +118,7 @@ class RandomModule {
 
   void Step(Draw* draw) {
     const Item item = Pick(draw);
-    switch (draw->Below(18)) {
+    switch (draw->Below(20)) {
       case 0:
       case 1:
       case 2:
@@ -149,6 +149,10 @@ class RandomModule {
         return Reduce(item, draw);
       case 15:
         return Dot(item, draw);
+      case 16:
+        return SliceByData(item, draw);
+      case 17:
+        return Conditional(item, draw);
       default:
         return Collective(item, draw);
     }
@@ -307,12 +311,105 @@ class RandomModule {
         "dynamic-update-slice(" + Partner(a, draw) + ", " + window + ", " + starts + ")");
   }
 
+  // One element of some value as an integer.
+  std::string Integer(Draw* draw, std::string* type) {
+    const Item a = Pick(draw);
+    const int64_t k = draw->Below(a.count());
+    const std::string flat = Hidden(a.type, {a.count()}, "reshape(" + a.name + ")");
+    const std::string one = Hidden(
+        a.type, {1},
+        "slice(" + flat + "), slice={[" + std::to_string(k) + ":" + std::to_string(k + 1) + "]}");
+    const std::string scalar = Hidden(a.type, {}, "reshape(" + one + ")");
+    *type = a.type == "s8" || a.type == "u8" ? a.type : "s32";
+    if (*type == a.type) return scalar;
+    return Hidden(*type, {}, "convert(" + scalar + ")");
+  }
+
+  void SliceByData(const Item& a, Draw* draw) {
+    if (a.dims.empty()) return;
+    std::string type, starts;
+    const std::string start = Integer(draw, &type);
+    const std::string zero = Hidden(type, {}, "constant(0)");
+    const int64_t at = draw->Below(static_cast<int64_t>(a.dims.size()));
+    std::vector<int64_t> sizes = a.dims;
+    int64_t windows = 1;
+    for (size_t d = 0; d < a.dims.size(); ++d) {
+      const bool data = static_cast<int64_t>(d) == at || draw->OneIn(4);
+      starts += ", " + (data ? start : zero);
+      if (data) sizes[d] = draw->In(1, a.dims[d]);
+      windows *= a.dims[d] - sizes[d] + 1;
+    }
+    if (windows > 16) return;  // the prover takes that as opaque
+    if (draw->OneIn(2)) {
+      Add(a.type, sizes,
+          "dynamic-slice(" + a.name + starts + "), dynamic_slice_sizes=" + Braces(sizes));
+      return;
+    }
+    const std::string value = Hidden(a.type, {}, "constant(1)");
+    const std::string window = Hidden(a.type, sizes, "broadcast(" + value + "), dimensions={}");
+    Add(a.type, a.dims, "dynamic-update-slice(" + a.name + ", " + window + starts + ")");
+  }
+
+  // Its branches move data between devices where all devices are known to pick the same one.
+  void Conditional(const Item& a, Draw* draw) {
+    std::string type;
+    std::string selector = Integer(draw, &type);
+    const bool agreed = draw->OneIn(2);
+    if (agreed) {
+      selector = Hidden(type, {}, "all-reduce(" + selector + ")" + AllDevices() +
+                                      ", to_apply=" + Reducer(type, "maximum"));
+    }
+    if (type != "s32") selector = Hidden("s32", {}, "convert(" + selector + ")");
+    const bool binary = draw->OneIn(2);
+    if (binary) {
+      const std::string one = Hidden("s32", {}, "constant(1)");
+      selector = Hidden("pred", {}, "compare(" + selector + ", " + one + "), direction=LT");
+    }
+    std::vector<std::string> ops = {"copy(x)", a.type == "pred" ? "not(x)" : "negate(x)"};
+    const bool meets = agreed && (options_.float_reductions || !IsFloat(a.type));
+    if (meets) ops.push_back("all-reduce(x)");
+    std::string arguments;
+    std::vector<std::string> names;
+    for (int64_t b = binary ? 2 : draw->In(2, 3); b > 0; --b) {
+      std::string op = draw->Of(ops);
+      if (op == "all-reduce(x)") {
+        op += AllDevices() +
+              ", to_apply=" + Reducer(a.type, a.type == "pred" ? "or" : "maximum");
+      }
+      const std::string name = "branch_" + std::to_string(branches_++);
+      const std::string shape = Shape(a.type, a.dims);
+      reducers_ += name + " {\n  x = " + shape + " parameter(0)\n  ROOT r = " + shape + " " + op +
+                   "\n}\n\n";
+      names.push_back(name);
+      arguments += ", " + Partner(a, draw);
+    }
+    std::string list = "true_computation=" + names[0] + ", false_computation=" + names[1];
+    if (!binary) {
+      list = "branch_computations={" + names[0];
+      for (size_t b = 1; b < names.size(); ++b) list += ", " + names[b];
+      list += "}";
+    }
+    Add(a.type, a.dims, "conditional(" + selector + arguments + "), " + list);
+  }
+
+  // One group of all devices, in order.
+  std::string AllDevices() {
+    std::vector<int64_t> ids(static_cast<size_t>(mesh.devices()));
+    std::iota(ids.begin(), ids.end(), 0);
+    return ", channel_id=" + std::to_string(++channels_) + ", replica_groups={" + Braces(ids) +
+           "}, use_global_device_ids=true";
+  }
+
   std::string Reducer(const std::string& type, Draw* draw, std::string* initial) {
     std::vector<std::string> ops = {"add", "maximum", "minimum", "multiply"};
     if (IsFloat(type)) ops = {"add", "maximum"};
     if (type == "pred") ops = {"and", "or"};
     const std::string op = draw->Of(ops);
     if (initial != nullptr) *initial = op == "multiply" ? "1" : std::to_string(draw->Below(2));
+    return Reducer(type, op);
+  }
+
+  std::string Reducer(const std::string& type, const std::string& op) {
     const std::string name = op + "_" + type;
     if (reducers_.find(name + " {") == std::string::npos) {
       const std::string scalar = Shape(type, {});
@@ -434,7 +531,7 @@ class RandomModule {
   const RandomModuleOptions options_;
   std::vector<Item> items_;
   size_t hidden_ = 0;
-  int64_t channels_ = 0;
+  int64_t channels_ = 0, branches_ = 0;
   std::string body_, reducers_;
 };
 
