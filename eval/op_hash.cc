@@ -87,6 +87,8 @@ void AddInstruction(const Module& module, const Instruction& instruction, KeyedH
     if (a != nullptr) AddAttribute(module, *a, hash);
   }
   if (instruction.literal != nullptr) AddLiteral(*instruction.literal, hash);
+  // What is left out is known by its name.
+  if (instruction.literal != nullptr && instruction.literal->elided) hash->Add(instruction.name);
   hash->Add(static_cast<uint64_t>(instruction.parameter_number));
   AddShape(*instruction.shape, hash);
 }

@@ -28,7 +28,7 @@ bool SamePrinted(const Module& m, const Computation& c, const Instruction& i, co
   return left == right;
 }
 
-// Elided constants stay elided, and are taken to be the same value.
+// Elided constants stay elided; under one name and shape they are taken to be the same value.
 bool SameConstant(const Literal* a, const Literal* b) {
   if (a == nullptr || b == nullptr) return a == b;
   if (a->elided && b->elided) return SameShape(*a->shape, *b->shape);
@@ -103,6 +103,7 @@ class Comparison {
     }
     if (i.parameter_number != j.parameter_number) return "parameter number";
     if (!SameConstant(i.literal, j.literal)) return "literal";
+    if (i.literal != nullptr && i.literal->elided && i.name != j.name) return "elided constant";
     if (i.attributes.size() != j.attributes.size()) return "attributes";
     for (size_t k = 0; k < i.attributes.size(); ++k) {
       if (!SameAttribute(c, i, i.attributes[k], d, j, j.attributes[k])) return "an attribute";

@@ -35,9 +35,9 @@ void ConfirmRefutation(const Scenario& scenario, Examined* examined, Transport* 
   HV_CHECK(ranges.has_value(), "ranges that were resolved no longer can be");
   const NativeRuns native(pair, space, scenario.inputs, *ranges, {});
   const NativeDifference& found = examined->refutation->difference;
-  const auto ran = native.Run(examined->refutation->input, transport);
-  HV_CHECK(ran.has_value() && ran->finished(), "a run that finished in one process no longer does");
-  const auto [before, after] = Gather(*ran, found.place, transport);
+  const NativeRuns::Ran ran = native.Run(examined->refutation->input, transport);
+  HV_CHECK(ran.finished(), "a run that finished in one process no longer does");
+  const auto [before, after] = Gather(ran, found.place, transport);
   HV_CHECK(before == found.before && after == found.after,
            fmt::format("one process found {} and {}, the ranks find {} and {}", found.before,
                        found.after, before, after));

@@ -58,10 +58,10 @@ std::string FindDrift(const Pair& pair, const NativeRuns& native, uint64_t seed)
     NativeInput input;
     input.values = NativeInput::Values::kRealNumbers;
     input.seed = seed;
-    const auto ran = native.Run(input, transport.get(), order);
-    if (!ran || !ran->finished()) return "";
-    before.push_back(ByLeaf(ran->outputs[0]));
-    after.push_back(ByLeaf(ran->outputs[1]));
+    const NativeRuns::Ran ran = native.Run(input, transport.get(), order);
+    if (!ran.finished()) return "";
+    before.push_back(ByLeaf(ran.outputs[0]));
+    after.push_back(ByLeaf(ran.outputs[1]));
   }
   for (size_t leaf = 0; leaf < before[0].size(); ++leaf) {
     const ElementType type = before[0][leaf][0].shape()->type;

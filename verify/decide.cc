@@ -55,14 +55,11 @@ Decision Decide(const Findings& f) {
                      "values that were the same on several devices before may differ after");
   }
   if (f.proof) return Proved(*f.proof);
-  if (!f.suspicion.empty() && !f.constant_rounded.empty()) {
-    return Proved({Level::kReal, "", "constant-rounded: " + f.constant_rounded});
-  }
   if (!f.suspicion.empty()) return Verdicted(Verdict::kUnknown, f.suspicion);
-  if (!f.cannot_run.empty()) return Verdicted(Verdict::kUnknown, f.cannot_run);
   if (f.all_discarded) {
     return Verdicted(Verdict::kUnknown, "the module before is undefined on every input tried");
   }
+  if (!f.cannot_run.empty()) return Verdicted(Verdict::kUnknown, f.cannot_run);
   Decision tested = Verdicted(Verdict::kTested, TestedReason(f.evidence));
   tested.precision = f.precision;
   if (!f.precision.empty()) tested.level = Level::kReal;

@@ -24,9 +24,8 @@ struct Findings {
   bool confirmed = false;        // a native run shows a difference that no rounding explains
   bool inconsistent = false;     // replicas that agreed before no longer do
   std::string suspicion;         // an exact difference that no native run confirms, in words
-  std::string constant_rounded;  // the suspicion is this named rewrite through a rounded constant
   std::string cannot_run;        // what kept every run from telling; empty if one could
-  bool unsupported = false;      // cannot_run names something that is refused
+  bool unsupported = false;      // suspicion or cannot_run names something that is refused
   bool all_discarded = false;    // before is undefined on every input tried
   std::vector<Evidence> evidence;
 };

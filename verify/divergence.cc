@@ -117,9 +117,9 @@ std::string Print(const Module& module, const Strange& strange) {
 Divergence FindDivergence(const Pair& pair, const NativeRuns& native, const NativeInput& input) {
   History before, after;
   const std::unique_ptr<Transport> transport = MakeLocalTransport();
-  const auto ran = native.Run(input, transport.get(), ReductionOrder::kGroup,
-                              {Recorder(&before), Recorder(&after)});
-  if (!ran) return {};
+  const NativeRuns::Ran ran = native.Run(input, transport.get(), ReductionOrder::kGroup,
+                                         {Recorder(&before), Recorder(&after)});
+  if (!ran.finished()) return {};
   const Strange wrong = FirstStrange(pair.after, after, before, nullptr);
   if (wrong.computation == nullptr) return {};
   const Shape* shape = wrong.computation->At(wrong.instruction).shape;

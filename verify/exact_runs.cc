@@ -177,24 +177,23 @@ bool ExactRuns::ChooseConcreteSlots(CodeFindings* findings) {
   }
   const std::optional<Error> original = findings->error;
   if (chosen.empty()) return false;
-  if (!Weigh(findings) && findings->error) {
+  const bool weighed = Weigh(findings) || !findings->error;
+  const bool undefined = !weighed && findings->error->kind == ErrorKind::kInvalid;
+  if (!weighed && !undefined) {
     findings->error = original;
     return false;
   }
-  for (size_t i = 0; chosen.size() > 1 && i < std::min(chosen.size(), kMostTried); ++i) {
+  for (size_t i = 0; weighed && chosen.size() > 1 && i < std::min(chosen.size(), kMostTried); ++i) {
     concrete_[chosen[i]] = false;
     CodeFindings attempt;
     if (!Weigh(&attempt) && attempt.error) concrete_[chosen[i]] = true;
   }
-  for (size_t slot : chosen) {
-    if (concrete_[slot]) findings->concrete_parameters.push_back(space_.slots()[slot].parameter);
-  }
   auto& numbers = findings->concrete_parameters;
+  for (size_t slot : chosen) {
+    if (concrete_[slot]) numbers.push_back(space_.slots()[slot].parameter);
+  }
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  const std::vector<int64_t> concrete = numbers;
-  const bool finishes = Weigh(findings);
-  findings->concrete_parameters = concrete;
-  return finishes;
+  return weighed && Weigh(findings);
 }
 
 void ExactRuns::RunCodes(CodeFindings* findings) {

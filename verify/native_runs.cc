@@ -48,16 +48,16 @@ NativeRuns::NativeRuns(const Pair& pair, const InputSpace& space, const InputPla
   known_ = !findings.error && !findings.stall[0] && !findings.stall[1];
 }
 
-Result<NativeRuns::Ran> NativeRuns::Run(const NativeInput& input, Transport* transport,
-                                        ReductionOrder order,
-                                        const std::array<ValueObserver, 2>& observers) const {
+NativeRuns::Ran NativeRuns::Run(const NativeInput& input, Transport* transport,
+                                ReductionOrder order,
+                                const std::array<ValueObserver, 2>& observers) const {
   const std::unique_ptr<Domain> domain = MakeNativeDomain();
   return RunIn(domain.get(), input, transport, order, observers);
 }
 
-Result<NativeRuns::Ran> NativeRuns::RunIn(Domain* domain, const NativeInput& input,
-                                          Transport* transport, ReductionOrder order,
-                                          const std::array<ValueObserver, 2>& observers) const {
+NativeRuns::Ran NativeRuns::RunIn(Domain* domain, const NativeInput& input, Transport* transport,
+                                  ReductionOrder order,
+                                  const std::array<ValueObserver, 2>& observers) const {
   SlotFill fill = FillNative(input, space_, ranges_, plan_);
   if (!domain->IsNative()) {
     fill = [native = std::move(fill)](const Shape* shape, int64_t slot,
@@ -77,10 +77,14 @@ Result<NativeRuns::Ran> NativeRuns::RunIn(Domain* domain, const NativeInput& inp
     options.memory_limit_bytes = MemoryLimit();
     options.observer = observers[side];
     const Module& module = pair_.of(kSides[side]);
-    HV_ASSIGN(RunOutcome outcome,
-              RunModule(module, pair_.mesh, MakeInputs(module, space_, fill), options));
-    ran.outputs[side] = std::move(outcome.outputs);
-    ran.stall[side] = std::move(outcome.stall);
+    auto outcome = RunModule(module, pair_.mesh, MakeInputs(module, space_, fill), options);
+    if (!outcome) {
+      ran.error[side] = std::move(outcome).error();
+      return ran;
+    }
+    ran.outputs[side] = std::move(outcome->outputs);
+    ran.stall[side] = std::move(outcome->stall);
+    if (ran.stall[side]) return ran;
   }
   return ran;
 }
@@ -125,11 +129,11 @@ DifferenceFilter NativeRuns::FilterFor(const NativeInput& input) const {
   if (IsExactOn(input)) return nullptr;
   const std::unique_ptr<Domain> domain = MakeIntervalDomain();
   const std::unique_ptr<Transport> transport = MakeLocalTransport();
-  const auto ran = RunIn(domain.get(), input, transport.get(), ReductionOrder::kGroup, {});
-  if (!ran || !ran->finished()) {
+  const Ran ran = RunIn(domain.get(), input, transport.get(), ReductionOrder::kGroup, {});
+  if (!ran.finished()) {
     return [](const OutputPlace&) { return false; };
   }
-  return [outputs = ran->outputs](const OutputPlace& place) {
+  return [outputs = ran.outputs](const OutputPlace& place) {
     const auto at = [&](const Outputs& side) {
       return Leaves(side.at(place.device))[static_cast<size_t>(place.output)];
     };
@@ -139,19 +143,22 @@ DifferenceFilter NativeRuns::FilterFor(const NativeInput& input) const {
   };
 }
 
-std::optional<NativeDifference> NativeRuns::CertainDifference(const NativeInput& input,
-                                                              bool* same_bits) const {
-  if (same_bits != nullptr) *same_bits = false;
+NativeComparison NativeRuns::Compare(const NativeInput& input) const {
+  NativeComparison comparison;
   const std::unique_ptr<Transport> transport = MakeLocalTransport();
-  const Result<Ran> ran = Run(input, transport.get());
-  if (!ran || !ran->finished()) return std::nullopt;
-  if (!FirstNativeDifference(ran->outputs[0], ran->outputs[1])) {
-    if (same_bits != nullptr) *same_bits = true;
-    return std::nullopt;
-  }
-  const auto place = FirstNativeDifference(ran->outputs[0], ran->outputs[1], FilterFor(input));
-  if (!place) return std::nullopt;
-  return NativeDifference{*place, TextAt(ran->outputs[0], *place), TextAt(ran->outputs[1], *place)};
+  const Ran ran = Run(input, transport.get());
+  const bool invalid = ran.error[0] && ran.error[0]->kind == ErrorKind::kInvalid;
+  comparison.undefined = invalid || ran.stall[0];
+  comparison.stall = ran.stall[1];
+  if (!invalid) comparison.error = ran.error[0] ? ran.error[0] : ran.error[1];
+  if (!ran.finished()) return comparison;
+  comparison.same_bits = !FirstNativeDifference(ran.outputs[0], ran.outputs[1]);
+  if (comparison.same_bits) return comparison;
+  const auto place = FirstNativeDifference(ran.outputs[0], ran.outputs[1], FilterFor(input));
+  if (!place) return comparison;
+  comparison.difference =
+      NativeDifference{*place, TextAt(ran.outputs[0], *place), TextAt(ran.outputs[1], *place)};
+  return comparison;
 }
 
 }  // namespace hv

@@ -54,6 +54,9 @@ std::string MissedBecause(const Demand& demand, const CaseReport& report) {
                        ToString(report.level), report.precision.empty() ? "" : ", precision ",
                        report.precision, ToString(minimum));
   }
+  if (demand.max_cost_ratio && !report.cost && report.verdict != Verdict::kInvalid) {
+    return "max_cost_ratio is given, but no machine to compute costs for";
+  }
   if (demand.max_cost_ratio && report.cost && report.cost->ratio() > *demand.max_cost_ratio) {
     return fmt::format("costs {:.3g} times as much, more than {:.3g}", report.cost->ratio(),
                        *demand.max_cost_ratio);

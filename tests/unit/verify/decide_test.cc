@@ -35,10 +35,11 @@ TEST(Decide, SuspicionAloneIsUnknownInWords) {
   EXPECT_EQ(d.reason, f.suspicion);
 }
 
-TEST(Decide, NamedConstantRoundingIsProvedReal) {
+// A named rounding of a constant is a proof at level real; that codes differ takes nothing away.
+TEST(Decide, ProofOutranksSuspicion) {
   Findings f = Clean();
   f.suspicion = "differs";
-  f.constant_rounded = "x/12 became x*0.0833333358";
+  f.proof = Proof{Level::kReal, "", "normal forms agree, constant rounded"};
   const Decision d = Decide(f);
   EXPECT_EQ(d.verdict, Verdict::kProved);
   EXPECT_EQ(d.level, Level::kReal);

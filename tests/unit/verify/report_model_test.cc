@@ -71,6 +71,9 @@ TEST(ReportModel, DearerRewriteMissesTheCostRatio) {
   JudgeExpectation(demand, &report);
   EXPECT_EQ(report.missed, "costs 1.5 times as much, more than 1");
   EXPECT_EQ(ExitCodeOf(report, FailOn::kUnknown), 10);
+  report.cost.reset();
+  JudgeExpectation(demand, &report);
+  EXPECT_EQ(report.missed, "max_cost_ratio is given, but no machine to compute costs for");
 }
 
 TEST(ReportModel, InvalidModuleOfAPassIsAMissedExpectation) {

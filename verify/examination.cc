@@ -1,0 +1,224 @@
+#include "verify/examination.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hlo/printer.h"
+#include "verify/consistency.h"
+#include "verify/prover.h"
+
+namespace hv {
+namespace {
+
+constexpr double kMostWorkAfterProof = 2e7;  // elements on all devices
+
+Level LevelOf(ProofLevel level) {
+  switch (level) {
+    case ProofLevel::kBitwise:
+      return Level::kBitwise;
+    case ProofLevel::kReassociation:
+      return Level::kReassociation;
+    case ProofLevel::kReal:
+      break;
+  }
+  return Level::kReal;
+}
+
+std::string FirstWord(const std::string& text) { return text.substr(0, text.find_first_of(" :,")); }
+
+void AddAll(const std::vector<Evidence>& from, std::vector<Evidence>* to) {
+  to->insert(to->end(), from.begin(), from.end());
+}
+
+// Elements that a run of both modules makes, loops counted once.
+double WorkOf(const Pair& pair) {
+  double elements = 0;
+  for (Side side : kSides) {
+    for (const Computation& computation : pair.of(side).computations) {
+      for (const Instruction& instruction : computation.instructions) {
+        elements += static_cast<double>(instruction.shape->element_count);
+      }
+    }
+  }
+  return elements * static_cast<double>(pair.mesh.devices());
+}
+
+}  // namespace
+
+Examination::Examination(const Pair& pair, const Scenario& scenario, InputAssumptions assumptions,
+                         std::vector<std::optional<InputRange>> ranges)
+    : pair_(pair),
+      plan_(scenario.inputs),
+      assumptions_(std::move(assumptions)),
+      space_(SpaceOf(pair, scenario, assumptions_)),
+      ranges_(std::move(ranges)),
+      elided_(ElidedConstantsOf(pair)),
+      exact_(pair, space_, plan_, ranges_) {}
+
+void Examination::Run() {
+  if (plan_.mode != Mode::kTest) Prove();
+  // A proof is checked by running all the same, unless that takes long.
+  if (findings_.proof && WorkOf(pair_) > kMostWorkAfterProof) return;
+  codes_ = exact_.Run(!findings_.proof && plan_.mode != Mode::kTest);
+  AddAll(codes_.evidence, &findings_.evidence);
+  if (!findings_.proof) findings_.proof = codes_.proof;
+  findings_.precision = codes_.precision;
+  discarded_ += codes_.discarded;
+  if (NoteStalls()) return;
+  const NativeRuns native(pair_, space_, plan_, ranges_, codes_);
+  if (codes_.difference) RefuteSuspicion(native);
+  if (!refutation_) RunNative(native);
+  if (stall_) return;
+  Summarize();
+  if (!refutation_ && !consistency_known_) NoteConsistency(native);
+}
+
+// Normal forms of all outputs: a proof, or else a hint where to look.
+void Examination::Prove() {
+  if (SameModule(pair_.before, pair_.after, nullptr)) {
+    consistency_known_ = true;
+    findings_.proof = Proof{Level::kBitwise, "", "the modules are the same"};
+    findings_.evidence.push_back({"comparison of the modules", "no difference", 0.0});
+    return;
+  }
+  ProofOptions options;
+  options.representative = [this](DeviceId device, int64_t parameter) {
+    return space_.RepresentativeOf(device, parameter);
+  };
+  const ProofResult result = ProvePair(pair_.before, pair_.after, pair_.mesh, options);
+  if (result.difference) summands_ = result.difference->summands;
+  const bool drifts = result.outcome == ProofOutcome::kInconsistent;
+  if (result.outcome != ProofOutcome::kProved && !drifts) return;
+  consistency_known_ = true;
+  findings_.inconsistent = drifts;
+  if (drifts) notes_.push_back(result.reason);
+  Proof proof{LevelOf(result.level), FirstWord(result.precision), "normal forms agree"};
+  if (!result.sub_class.empty()) proof.method += ", " + result.sub_class;
+  if (!result.precision.empty()) proof.method += ", precision " + result.precision;
+  findings_.evidence.push_back({"symbolic terms", proof.method, 0.0});
+  findings_.proof = std::move(proof);
+}
+
+bool Examination::NoteStalls() {
+  if (!codes_.stall[0] && !codes_.stall[1]) return false;
+  const size_t side = codes_.stall[1] ? 1 : 0;
+  findings_.stalled = ToString(kSides[side]);
+  stall_ = codes_.stall[side];
+  if (codes_.stall[0] && codes_.stall[1]) {
+    notes_.emplace_back("the module before cannot finish either");
+  }
+  return true;
+}
+
+void Examination::RefuteSuspicion(const NativeRuns& native) {
+  NativeInput like;
+  like.seed = plan_.seed;
+  like.control = codes_.concrete_parameters;
+  refutation_ = RefuteByCodes(space_, &exact_, native, like);
+}
+
+// Explicit inputs, integers and reals. Bits that agree are evidence; certain differences refute.
+void Examination::RunNative(const NativeRuns& native) {
+  if (plan_.per_device != nullptr || plan_.for_all != nullptr) {
+    NativeInput input;
+    input.values = NativeInput::Values::kExplicit;
+    TryNative(native, input, "given inputs");
+  }
+  const double limit = native.ExactLimit();
+  NativeInput integers;
+  integers.control = codes_.concrete_parameters;
+  integers.seed = plan_.seed;
+  integers.limit = limit >= 1 ? std::min(limit, 100.0) : 8;
+  RunTrials(native, integers, limit >= 1 ? "exact integers" : "integers");
+  NativeInput reals = integers;
+  reals.values = NativeInput::Values::kRealNumbers;
+  RunTrials(native, reals, "reals");
+}
+
+void Examination::RunTrials(const NativeRuns& native, NativeInput input, const std::string& what) {
+  const int64_t trials = codes_.error || !codes_.concrete_parameters.empty() ? plan_.trials : 1;
+  for (int64_t trial = 0; trial < trials && !refutation_ && !stall_; ++trial) {
+    input.trial = static_cast<uint64_t>(trial);
+    TryNative(native, input, what);
+  }
+}
+
+void Examination::TryNative(const NativeRuns& native, const NativeInput& input,
+                            const std::string& what) {
+  if (refutation_ || stall_) return;
+  NativeComparison found = native.Compare(input);
+  if (found.undefined) {
+    ++discarded_;
+  } else if (found.stall) {
+    findings_.stalled = ToString(Side::kAfter);
+    stall_ = std::move(found.stall);
+  } else if (found.error) {
+    native_error_ = std::move(found.error);
+  } else {
+    ++native_runs_;
+  }
+  if (found.difference) {
+    refutation_ = Reduce(space_, native, Refutation{input, std::move(*found.difference)});
+  }
+  if (!found.same_bits) return;
+  native_agrees_ = true;
+  const std::string detail = what + ": equal bits in group order";
+  if (findings_.evidence.empty() || findings_.evidence.back().detail != detail) {
+    findings_.evidence.push_back({"native run", detail, std::nullopt});
+  }
+}
+
+// What is left open, and why.
+void Examination::Summarize() {
+  if (discarded_ > 0) {
+    notes_.push_back(
+        fmt::format("{} runs discarded: the module before is undefined or cannot "
+                    "finish on their inputs",
+                    discarded_));
+  }
+  findings_.all_discarded = discarded_ > 0 && native_runs_ == 0 && findings_.evidence.empty();
+  findings_.confirmed = refutation_.has_value();
+  if (refutation_) return;
+  const bool cannot_confirm = native_error_ && native_runs_ == 0;
+  if (codes_.difference) {
+    findings_.suspicion = Suspicion(*codes_.difference);
+    findings_.unsupported = cannot_confirm && native_error_->kind != ErrorKind::kInvalid;
+  } else if (codes_.error && !native_agrees_) {
+    const Error& error = cannot_confirm ? *native_error_ : *codes_.error;
+    findings_.cannot_run = error.Message();
+    findings_.unsupported = error.kind != ErrorKind::kInvalid;
+  }
+}
+
+std::string Examination::Suspicion(const OutputPlace& place) const {
+  const std::string where =
+      fmt::format("output {} of device {}", place.output, pair_.mesh.NameOf(place.device));
+  if (native_error_ && native_runs_ == 0) {
+    const bool by_value = !elided_.shared.empty() || !elided_.unmatched.empty();
+    return fmt::format("exact codes differ at {}, and no native run can tell: {}", where,
+                       by_value ? ReasonOfElided(elided_) : native_error_->Message());
+  }
+  const bool linear = codes_.facts[0].IsLinear() && codes_.facts[1].IsLinear();
+  return fmt::format(
+      "{} at {}: no native run shows a difference that rounding cannot explain",
+      linear ? "differs over the reals by less than rounding shows" : "exact codes differ", where);
+}
+
+void Examination::NoteConsistency(const NativeRuns& native) {
+  const std::string drift = FindDrift(pair_, native, plan_.seed);
+  findings_.inconsistent = !drift.empty();
+  if (findings_.inconsistent) notes_.push_back(drift);
+}
+
+Divergence Examination::FirstDivergence() const {
+  const NativeRuns native(pair_, space_, plan_, ranges_, codes_);
+  return FindDivergence(pair_, native, refutation_->input);
+}
+
+bool Examination::ControlDiverges() const {
+  return (codes_.stall[0].has_value() || findings_.all_discarded) &&
+         !codes_.concrete_parameters.empty();
+}
+
+}  // namespace hv

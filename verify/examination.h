@@ -1,0 +1,73 @@
+// The examination of one prepared pair under one set of assumptions about its inputs: proofs, runs
+// in code domains, native runs, a counterexample. It gathers findings; verify/decide makes the
+// verdict.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "verify/counterexample.h"
+#include "verify/decide.h"
+#include "verify/divergence.h"
+#include "verify/elided.h"
+#include "verify/exact_runs.h"
+#include "verify/examine.h"
+#include "verify/native_runs.h"
+
+namespace hv {
+
+class Examination {
+ public:
+  // References must outlive it.
+  Examination(const Pair& pair, const Scenario& scenario, InputAssumptions assumptions,
+              std::vector<std::optional<InputRange>> ranges);
+
+  void Run();
+
+  Findings& findings() { return findings_; }
+  const CodeFindings& codes() const { return codes_; }
+  const InputSpace& space() const { return space_; }
+  const InputAssumptions& assumptions() const { return assumptions_; }
+  const ElidedConstants& elided() const { return elided_; }
+  std::optional<Refutation>& refutation() { return refutation_; }
+  const std::optional<Stall>& stall() const { return stall_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+  const std::string& summands() const { return summands_; }
+
+  Divergence FirstDivergence() const;
+
+  // Before is undefined or cannot finish wherever control differs by device.
+  bool ControlDiverges() const;
+
+ private:
+  void Prove();
+  bool NoteStalls();
+  void RefuteSuspicion(const NativeRuns& native);
+  void RunNative(const NativeRuns& native);
+  void RunTrials(const NativeRuns& native, NativeInput input, const std::string& what);
+  void TryNative(const NativeRuns& native, const NativeInput& input, const std::string& what);
+  void Summarize();
+  std::string Suspicion(const OutputPlace& place) const;
+  void NoteConsistency(const NativeRuns& native);
+
+  const Pair& pair_;
+  const InputPlan& plan_;
+  InputAssumptions assumptions_;
+  InputSpace space_;
+  std::vector<std::optional<InputRange>> ranges_;
+  ElidedConstants elided_;
+  ExactRuns exact_;
+  CodeFindings codes_;
+  Findings findings_;
+  std::optional<Refutation> refutation_;
+  std::optional<Stall> stall_;
+  std::vector<std::string> notes_;
+  std::string summands_;                     // how sums differ, in the words of the prover
+  std::optional<Error> native_error_;        // what kept native runs from running
+  int64_t native_runs_ = 0, discarded_ = 0;  // runs that told something; undefined before
+  bool consistency_known_ = false;           // the prover has judged whether replicas stay equal
+  bool native_agrees_ = false;
+};
+
+}  // namespace hv
