@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "eval/gather_scatter.h"
+#include "eval/in_order_domain.h"
 #include "eval/move.h"
 #include "eval/native_kernels.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 class NativeDomain : public Domain {
  public:
+  explicit NativeDomain(bool sums_wide) : sums_wide_(sums_wide) {}
   std::string_view name() const override { return "native"; }
   bool IsNative() const override { return true; }
 
@@ -19,7 +21,7 @@ class NativeDomain : public Domain {
     return NativeScalar(call, std::move(operands));
   }
   Result<Value> Reduce(const KernelCall& call, std::vector<Value> operands) override {
-    return NativeReduce(call, std::move(operands));
+    return NativeReduce(call, std::move(operands), sums_wide_);
   }
   Result<Value> Window(const KernelCall& call, std::vector<Value> operands) override {
     return NativeWindow(call, std::move(operands));
@@ -49,11 +51,15 @@ class NativeDomain : public Domain {
                      bool accumulate_wide) override {
     return NativeFold(module, reducer, std::move(values), accumulate_wide);
   }
+
+ private:
+  const bool sums_wide_;
 };
 
 }  // namespace
 
-std::unique_ptr<Domain> MakeNativeDomain() { return std::make_unique<NativeDomain>(); }
+std::unique_ptr<Domain> MakeNativeDomain() { return std::make_unique<NativeDomain>(true); }
+std::unique_ptr<Domain> MakeInOrderDomain() { return std::make_unique<NativeDomain>(false); }
 
 tl::unexpected<Error> NotImplemented(const KernelCall& call, std::string_view why) {
   std::string message(ToString(call.instruction.opcode));

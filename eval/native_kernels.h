@@ -11,7 +11,8 @@ namespace hv {
 
 Result<Value> NativeScalar(const KernelCall& call, std::vector<Value> operands);
 Result<Value> NativeStochasticConvert(const KernelCall& call, const std::vector<Value>& operands);
-Result<Value> NativeReduce(const KernelCall& call, std::vector<Value> operands);
+// `wide`: sums of floats in f64, rounded once; else one by one in their own type.
+Result<Value> NativeReduce(const KernelCall& call, std::vector<Value> operands, bool wide);
 Result<Value> NativeFold(const Module& module, ComputationIndex reducer, std::vector<Value> values,
                          bool accumulate_wide);
 Result<Value> NativeMap(const KernelCall& call, std::vector<Value> operands);

@@ -64,7 +64,7 @@ Result<Value> FoldNarrow(const std::vector<Value>& values, Value result, Combine
 
 }  // namespace
 
-Result<Value> NativeReduce(const KernelCall& call, std::vector<Value> operands) {
+Result<Value> NativeReduce(const KernelCall& call, std::vector<Value> operands, bool wide) {
   const size_t n = operands.size() / 2;
   const ComputationIndex reducer = call.instruction.Computation(Attr::kToApply);
   const std::vector<ElementType> types = ParameterTypes(call.module, reducer, n);
@@ -77,7 +77,7 @@ Result<Value> NativeReduce(const KernelCall& call, std::vector<Value> operands) 
   const ReduceGeometry geometry =
       GeometryOfReduce(*operands[0].shape(), call.instruction.Ints(Attr::kDimensions));
   std::vector<Value> results;
-  if (n == 1 && IsFloatSum(call.module, reducer, types[0])) {
+  if (wide && n == 1 && IsFloatSum(call.module, reducer, types[0])) {
     results.push_back(SumFloats(geometry, operands[0], operands[1], shapes[0]));
   } else {
     HV_ASSIGN(const auto combiner, MakeNativeCombiner(call.module, reducer, types));

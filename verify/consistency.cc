@@ -46,23 +46,9 @@ std::string DriftOfLeaf(const Mesh& mesh, size_t leaf,
   return "";
 }
 
-}  // namespace
+using Runs = std::vector<std::vector<std::vector<Value>>>;  // [run][leaf][device]
 
-std::string FindDrift(const Pair& pair, const NativeRuns& native, uint64_t seed) {
-  constexpr ReductionOrder kOrders[] = {ReductionOrder::kGroup, ReductionOrder::kRing,
-                                        ReductionOrder::kRandom};
-  if (pair.mesh.devices() == 1) return "";
-  const std::unique_ptr<Transport> transport = MakeLocalTransport();
-  std::vector<std::vector<std::vector<Value>>> before, after;  // [run][leaf][device]
-  for (ReductionOrder order : kOrders) {
-    NativeInput input;
-    input.values = NativeInput::Values::kRealNumbers;
-    input.seed = seed;
-    const NativeRuns::Ran ran = native.Run(input, transport.get(), order);
-    if (!ran.finished()) return "";
-    before.push_back(ByLeaf(ran.outputs[0]));
-    after.push_back(ByLeaf(ran.outputs[1]));
-  }
+std::string DriftOf(const Mesh& mesh, const Runs& before, const Runs& after) {
   for (size_t leaf = 0; leaf < before[0].size(); ++leaf) {
     const ElementType type = before[0][leaf][0].shape()->type;
     if (!IsFloat(type) && !IsComplex(type)) continue;
@@ -71,7 +57,33 @@ std::string FindDrift(const Pair& pair, const NativeRuns& native, uint64_t seed)
       x.push_back(&before[run][leaf]);
       y.push_back(&after[run][leaf]);
     }
-    const std::string drift = DriftOfLeaf(pair.mesh, leaf, x, y);
+    std::string drift = DriftOfLeaf(mesh, leaf, x, y);
+    if (!drift.empty()) return drift;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string FindDrift(const Pair& pair, const NativeRuns& native, uint64_t seed, int64_t trials) {
+  constexpr ReductionOrder kOrders[] = {ReductionOrder::kGroup, ReductionOrder::kRing,
+                                        ReductionOrder::kRandom};
+  if (pair.mesh.devices() == 1) return "";
+  const std::unique_ptr<Transport> transport = MakeLocalTransport();
+  Runs before, after;
+  for (int64_t trial = 0; trial < trials; ++trial) {
+    for (ReductionOrder order : kOrders) {
+      NativeInput input;
+      input.values = NativeInput::Values::kRealNumbers;
+      input.seed = seed;
+      input.trial = static_cast<uint64_t>(trial);
+      const NativeRuns::Ran ran = native.RunInOrder(input, transport.get(), order);
+      if (!ran.finished()) return "";
+      before.push_back(ByLeaf(ran.outputs[0]));
+      after.push_back(ByLeaf(ran.outputs[1]));
+    }
+    if (trial == 0) continue;
+    std::string drift = DriftOf(pair.mesh, before, after);
     if (!drift.empty()) return drift;
   }
   return "";

@@ -10,7 +10,8 @@
 
 namespace hv {
 
-// Which devices drift apart, in words; empty if none do.
-std::string FindDrift(const Pair& pair, const NativeRuns& native, uint64_t seed);
+// Which devices drift apart, in words; empty if none do. Runs `trials` inputs at most, at least two:
+// what agrees on one may do so by chance.
+std::string FindDrift(const Pair& pair, const NativeRuns& native, uint64_t seed, int64_t trials);
 
 }  // namespace hv

@@ -54,6 +54,10 @@ Decision Decide(const Findings& f) {
     return Verdicted(Verdict::kInconsistent,
                      "values that were the same on several devices before may differ after");
   }
+  if (!f.suspected_drift.empty() && !bitwise) {
+    return Verdicted(Verdict::kUnknown,
+                     "proved up to rounding, but " + f.suspected_drift + "; no run shows it");
+  }
   if (f.proof) return Proved(*f.proof);
   if (!f.suspicion.empty()) return Verdicted(Verdict::kUnknown, f.suspicion);
   if (f.all_discarded) {

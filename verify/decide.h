@@ -23,6 +23,7 @@ struct Findings {
   std::string stalled;           // "before" or "after": cannot finish; empty if both can
   bool confirmed = false;        // a native run shows a difference that no rounding explains
   bool inconsistent = false;     // replicas that agreed before no longer do
+  std::string suspected_drift;   // terms of replicas that agreed before differ after, in words
   std::string suspicion;         // an exact difference that no native run confirms, in words
   std::string cannot_run;        // what kept every run from telling; empty if one could
   bool unsupported = false;      // suspicion or cannot_run names something that is refused

@@ -12,6 +12,7 @@ namespace hv {
 namespace {
 
 constexpr double kMostWorkAfterProof = 2e7;  // elements on all devices
+constexpr int64_t kTrialsOfASuspectedDrift = 16;
 
 Level LevelOf(ProofLevel level) {
   switch (level) {
@@ -90,9 +91,8 @@ void Examination::Prove() {
   if (result.difference) summands_ = result.difference->summands;
   const bool drifts = result.outcome == ProofOutcome::kInconsistent;
   if (result.outcome != ProofOutcome::kProved && !drifts) return;
-  consistency_known_ = true;
-  findings_.inconsistent = drifts;
-  if (drifts) notes_.push_back(result.reason);
+  consistency_known_ = !drifts;
+  if (drifts) findings_.suspected_drift = result.reason;
   Proof proof{LevelOf(result.level), FirstWord(result.precision), "normal forms agree"};
   if (!result.sub_class.empty()) proof.method += ", " + result.sub_class;
   if (!result.precision.empty()) proof.method += ", precision " + result.precision;
@@ -205,10 +205,15 @@ std::string Examination::Suspicion(const OutputPlace& place) const {
       linear ? "differs over the reals by less than rounding shows" : "exact codes differ", where);
 }
 
+// Terms that differ may still be equal bits, so a drift counts if a run shows it.
 void Examination::NoteConsistency(const NativeRuns& native) {
-  const std::string drift = FindDrift(pair_, native, plan_.seed);
+  const bool suspected = !findings_.suspected_drift.empty();
+  const std::string drift =
+      FindDrift(pair_, native, plan_.seed, suspected ? kTrialsOfASuspectedDrift : 2);
   findings_.inconsistent = !drift.empty();
-  if (findings_.inconsistent) notes_.push_back(drift);
+  if (!findings_.inconsistent) return;
+  if (suspected) notes_.push_back(findings_.suspected_drift);
+  notes_.push_back(drift);
 }
 
 Divergence Examination::FirstDivergence() const {

@@ -15,8 +15,8 @@ namespace {
 
 // Is there anything that assumptions about the inputs could clear?
 bool Doubtful(const Findings& f) {
-  return f.confirmed || !f.suspicion.empty() || f.inconsistent || !f.stalled.empty() ||
-         f.all_discarded;
+  return f.confirmed || !f.suspicion.empty() || f.inconsistent || !f.suspected_drift.empty() ||
+         !f.stalled.empty() || f.all_discarded;
 }
 
 Counterexample DescribeRefutation(const Scenario& scenario, const Pair& pair,

@@ -64,8 +64,8 @@ void Fields(A& a, Proof& v) {
 }
 template <class A>
 void Fields(A& a, Findings& v) {
-  a(v.proof, v.precision, v.stalled, v.confirmed, v.inconsistent, v.suspicion, v.cannot_run,
-    v.unsupported, v.all_discarded, v.evidence);
+  a(v.proof, v.precision, v.stalled, v.confirmed, v.inconsistent, v.suspected_drift, v.suspicion,
+    v.cannot_run, v.unsupported, v.all_discarded, v.evidence);
 }
 template <class A>
 void Fields(A& a, Demand& v) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "eval/in_order_domain.h"
 #include "eval/interval_domain.h"
 #include "hlo/float_formats.h"
 
@@ -53,6 +54,12 @@ NativeRuns::Ran NativeRuns::Run(const NativeInput& input, Transport* transport,
                                 const std::array<ValueObserver, 2>& observers) const {
   const std::unique_ptr<Domain> domain = MakeNativeDomain();
   return RunIn(domain.get(), input, transport, order, observers);
+}
+
+NativeRuns::Ran NativeRuns::RunInOrder(const NativeInput& input, Transport* transport,
+                                       ReductionOrder order) const {
+  const std::unique_ptr<Domain> domain = MakeInOrderDomain();
+  return RunIn(domain.get(), input, transport, order, {});
 }
 
 NativeRuns::Ran NativeRuns::RunIn(Domain* domain, const NativeInput& input, Transport* transport,

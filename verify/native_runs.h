@@ -47,6 +47,9 @@ class NativeRuns {
           ReductionOrder order = ReductionOrder::kGroup,
           const std::array<ValueObserver, 2>& observers = {}) const;
 
+  // In this process, local sums added one by one in their own type.
+  Ran RunInOrder(const NativeInput& input, Transport* transport, ReductionOrder order) const;
+
   // Runs in this process and says what that shows.
   NativeComparison Compare(const NativeInput& input) const;
   std::optional<NativeDifference> CertainDifference(const NativeInput& input) const {

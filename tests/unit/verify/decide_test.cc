@@ -67,6 +67,9 @@ TEST(Decide, InconsistencyOutranksWeakProofsOnly) {
   f.inconsistent = true;
   f.proof = Proof{Level::kReassociation, "", "power sums"};
   EXPECT_EQ(Decide(f).verdict, Verdict::kInconsistent);
+  f.inconsistent = false;
+  f.suspected_drift = "the terms of two replicas differ";
+  EXPECT_EQ(Decide(f).verdict, Verdict::kUnknown);
   f.proof->level = Level::kBitwise;
   EXPECT_EQ(Decide(f).verdict, Verdict::kProved);
 }

@@ -103,6 +103,23 @@ TEST(Verdict, RotatedLocalSumsAreInconsistent) {
   EXPECT_FALSE(r.as_expected);
 }
 
+// Twice a sum, spelled in two ways: terms that differ, bits that do not.
+TEST(Verdict, NoRunShowsTheDriftThatTermsSuggest) {
+  const std::string sum =
+      "x = f32[4] parameter(0)\n a = f32[4] all-reduce(x), channel_id=1, "
+      "replica_groups={{0,1}}, use_global_device_ids=true, to_apply=sum\n";
+  const CaseReport r = VerdictOf(
+      kTwo, sum + "ROOT d = f32[4] add(a, a)\n",
+      sum +
+          "d = f32[4] add(a, a)\n c = f32[] constant(2)\n"
+          "b = f32[4] broadcast(c), dimensions={}\n m = f32[4] multiply(a, b)\n"
+          "p = u32[] partition-id()\n z = u32[] constant(0)\n"
+          "k = pred[] compare(p, z), direction=EQ\n"
+          "ks = pred[4] broadcast(k), dimensions={}\n ROOT s = f32[4] select(ks, m, d)\n");
+  EXPECT_EQ(r.verdict, Verdict::kUnknown);
+  EXPECT_THAT(r.reason, HasSubstr("no run shows it"));
+}
+
 TEST(Verdict, NarrowerSumsMissTheMinimumLevel) {
   const std::string bf16 =
       "sum16 { a = bf16[] parameter(0) b = bf16[] parameter(1) ROOT r = bf16[] add(a, b) }\n";
