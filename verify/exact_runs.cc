@@ -8,8 +8,7 @@
 #include <limits>
 
 #include "base/philox.h"
-#include "eval/code_domain.h"
-#include "eval/field.h"
+#include "verify/code_outputs.h"
 #include "verify/linear_forms.h"
 #include "verify/probe_domain.h"
 
@@ -22,19 +21,6 @@ constexpr int64_t kMaxLoopSteps = 1 << 20;
 constexpr uint64_t kMostDiscarded = 8;  // concrete values tried before giving up
 constexpr int64_t kCodeFactor = 4;      // a code takes so much more than an f32
 constexpr uint64_t kFieldKey = 3;       // stream of the algebra's own key
-
-// By codes, so that constants folded in other types count as the numbers they are; concrete
-// integers by their bits.
-std::optional<int64_t> FirstDifferentElement(const CodeDomain& domain, const Value& x,
-                                             const Value& y) {
-  const ElementType type = x.shape()->type;
-  const bool bits = x.IsNative() && y.IsNative() && (IsInteger(type) || IsPred(type));
-  if (x.IsNative() && y.IsNative() && SameBits(x, y)) return std::nullopt;
-  const Value a = bits ? x : domain.Finish(x), b = bits ? y : domain.Finish(y);
-  const auto at = std::mismatch(a.bytes().begin(), a.bytes().end(), b.bytes().begin()).first;
-  if (at == a.bytes().end()) return std::nullopt;
-  return (at - a.bytes().begin()) / a.element_bytes();
-}
 
 }  // namespace
 
@@ -53,8 +39,7 @@ ExactRuns::ExactRuns(const Pair& pair, const InputSpace& space, const InputPlan&
       plan_(plan),
       ranges_(ranges),
       concrete_(space.slots().size(), false),
-      first_key_(plan.seed, 1),
-      second_key_(plan.seed, 2),
+      leaf_codes_(plan.seed),
       field_(MakeFieldDomain(CounterRng(plan.seed, kFieldKey).Word(0))) {}
 
 ExactRuns::~ExactRuns() = default;
@@ -83,9 +68,7 @@ uint64_t ExactRuns::Word(const Codes& codes, const Leaf& leaf, int component) co
     return 0;
   }
   if (codes.kind == Codes::Kind::kOnes) return 1;
-  const auto power = static_cast<uint64_t>(codes.power), leaf_id = static_cast<uint64_t>(id);
-  if (component == 0) return Fp::Of(first_key_(leaf_id)).Power(power).number();
-  return Fq::Of(second_key_(leaf_id)).Power(power).number();
+  return leaf_codes_.Word(id, component, codes.power);
 }
 
 Result<RunOutcome> ExactRuns::RunSide(Side side, CodeDomain* domain, const Codes& codes,
@@ -110,18 +93,6 @@ Result<std::array<RunOutcome, 2>> ExactRuns::RunBoth(CodeDomain* domain, const C
     findings->stall[side] = outcomes[side].stall;
   }
   return outcomes;
-}
-
-std::optional<OutputPlace> ExactRuns::Compare(CodeDomain* domain, const Outputs& before,
-                                              const Outputs& after) const {
-  for (const auto& [device, value] : before) {
-    const std::vector<Value> x = Leaves(value), y = Leaves(after.at(device));
-    for (size_t leaf = 0; leaf < x.size(); ++leaf) {
-      const auto element = FirstDifferentElement(*domain, x[leaf], y[leaf]);
-      if (element) return OutputPlace{device, static_cast<int64_t>(leaf), *element};
-    }
-  }
-  return std::nullopt;
 }
 
 // Concrete outputs count as values moved along, unless both sides have the same bits; the types of
@@ -223,7 +194,8 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
       return;
     }
     ++told;
-    findings->difference = Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
+    findings->difference =
+        FirstCodeDifference(*field_, (*outcomes)[0].outputs, (*outcomes)[1].outputs);
   }
   if (told == 0) return;
   Evidence evidence;
@@ -251,7 +223,8 @@ bool ExactRuns::AgreeInPowers(CodeDomain* domain, int64_t from, int64_t to,
     CodeFindings ignored;
     auto outcomes = RunBoth(domain, codes, &ignored);
     if (!outcomes || ignored.stall[0] || ignored.stall[1]) return false;
-    findings->difference = Compare(domain, (*outcomes)[0].outputs, (*outcomes)[1].outputs);
+    findings->difference =
+        FirstCodeDifference(*domain, (*outcomes)[0].outputs, (*outcomes)[1].outputs);
     if (findings->difference) return false;
   }
   return true;
@@ -296,7 +269,7 @@ std::optional<OutputPlace> ExactRuns::DifferenceOn(const std::vector<int64_t>& a
   CodeFindings ignored;
   auto outcomes = RunBoth(field_.get(), codes, &ignored);
   if (!outcomes || ignored.stall[0] || ignored.stall[1]) return std::nullopt;
-  return Compare(field_.get(), (*outcomes)[0].outputs, (*outcomes)[1].outputs);
+  return FirstCodeDifference(*field_, (*outcomes)[0].outputs, (*outcomes)[1].outputs);
 }
 
 }  // namespace hv

@@ -61,15 +61,13 @@ class ExactRuns {
   void RunPowerSums(CodeFindings* findings);
   bool AgreeInPowers(CodeDomain* domain, int64_t from, int64_t to, CodeFindings* findings);
   void NoteOutputs(const std::array<RunOutcome, 2>& outcomes, CodeFindings* findings) const;
-  std::optional<OutputPlace> Compare(CodeDomain* domain, const Outputs& before,
-                                     const Outputs& after) const;
 
   const Pair& pair_;
   const InputSpace& space_;
   const InputPlan& plan_;
   const std::vector<std::optional<InputRange>>& ranges_;
   std::vector<bool> concrete_;  // by slot
-  CodePermutation first_key_, second_key_;
+  LeafCodes leaf_codes_;
   std::unique_ptr<CodeDomain> field_;
 };
 

@@ -7,6 +7,7 @@
 #include "hlo/printer.h"
 #include "verify/consistency.h"
 #include "verify/prover.h"
+#include "verify/truth_runs.h"
 
 namespace hv {
 namespace {
@@ -71,6 +72,7 @@ void Examination::Run() {
   if (codes_.difference) RefuteSuspicion(native);
   if (!refutation_) RunNative(native);
   if (stall_) return;
+  if (!refutation_ && !findings_.proof) RunTruths(native);
   Summarize();
   if (!refutation_ && !consistency_known_) NoteConsistency(native);
 }
@@ -116,6 +118,28 @@ void Examination::RefuteSuspicion(const NativeRuns& native) {
   like.seed = plan_.seed;
   like.control = codes_.concrete_parameters;
   refutation_ = RefuteByCodes(space_, &exact_, native, like);
+}
+
+// Truth values, and whatever hangs on them, decided by enumeration: that clears suspicions, since
+// codes of predicates know no logic, and runs what has no codes because data decides where control
+// goes.
+void Examination::RunTruths(const NativeRuns& native) {
+  TruthRuns runs(pair_, space_, plan_.seed);
+  if (!codes_.difference && !codes_.error && !runs.EnumeratesInputs()) return;
+  auto found = runs.Run();
+  if (!found) return;
+  if (found->agree) {
+    codes_.difference.reset();
+    codes_.error.reset();
+    if (plan_.mode != Mode::kTest) findings_.proof = std::move(found->proof);
+    findings_.precision = found->precision;
+    findings_.evidence.push_back(std::move(found->evidence));
+  } else if (found->counterexample) {
+    NativeInput input;
+    input.values = NativeInput::Values::kFixed;
+    input.active = std::move(found->counterexample);
+    TryNative(native, input, "enumerated inputs");
+  }
 }
 
 // Explicit inputs, integers and reals. Bits that agree are evidence; certain differences refute.

@@ -44,6 +44,7 @@ class Examination {
   void Prove();
   bool NoteStalls();
   void RefuteSuspicion(const NativeRuns& native);
+  void RunTruths(const NativeRuns& native);
   void RunNative(const NativeRuns& native);
   void RunTrials(const NativeRuns& native, NativeInput input, const std::string& what);
   void TryNative(const NativeRuns& native, const NativeInput& input, const std::string& what);

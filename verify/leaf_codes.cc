@@ -1,6 +1,7 @@
 #include "verify/leaf_codes.h"
 
 #include "base/philox.h"
+#include "eval/field.h"
 
 namespace hv {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 constexpr int kLowBits = 31, kHighBits = 30;
 constexpr uint64_t kLowMask = (uint64_t{1} << kLowBits) - 1;
 constexpr uint64_t kHighMask = (uint64_t{1} << kHighBits) - 1;
-constexpr uint64_t kPrime = (uint64_t{1} << 61) - 31;  // the smaller of the two fields
+constexpr uint64_t kPrime = Fq::kPrime;  // the smaller of the two fields
 
 // The finaliser of MurmurHash3: every output bit depends on every input bit.
 uint64_t Mix(uint64_t x) {
@@ -42,6 +43,12 @@ uint64_t CodePermutation::operator()(uint64_t id) const {
     x = Permute(x);
   } while (x < 2 || x >= kPrime);
   return x;
+}
+
+uint64_t LeafCodes::Word(int64_t id, int component, int64_t power) const {
+  const auto leaf = static_cast<uint64_t>(id), exponent = static_cast<uint64_t>(power);
+  if (component == 0) return Fp::Of(first_(leaf)).Power(exponent).number();
+  return Fq::Of(second_(leaf)).Power(exponent).number();
 }
 
 }  // namespace hv

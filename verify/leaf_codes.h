@@ -24,4 +24,15 @@ class CodePermutation {
   std::array<uint64_t, kRounds> keys_;
 };
 
+// Both words of the leaves' codes, one of each field, raised to a power.
+class LeafCodes {
+ public:
+  explicit LeafCodes(uint64_t seed) : first_(seed, 1), second_(seed, 2) {}
+  // Word `component` (0 or 1) of the code of leaf `id` to the power `power`.
+  uint64_t Word(int64_t id, int component, int64_t power = 1) const;
+
+ private:
+  CodePermutation first_, second_;
+};
+
 }  // namespace hv

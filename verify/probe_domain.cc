@@ -7,6 +7,7 @@
 #include "eval/code_scalar.h"
 #include "eval/combiner.h"
 #include "verify/element_text.h"
+#include "verify/forwarding_domain.h"
 
 namespace hv {
 namespace {
@@ -44,21 +45,14 @@ std::string_view NameOf(ScalarFn lattice) {
   }
 }
 
-class ProbeDomain : public Domain {
+class ProbeDomain : public ForwardingDomain {
  public:
   ProbeDomain(Domain* inner, ArithmeticFacts* facts)
-      : inner_(*inner), facts_(*facts), magnitude_(inner->name() == "magnitude") {}
+      : ForwardingDomain(inner), facts_(*facts), magnitude_(inner->name() == "magnitude") {}
 
-  std::string_view name() const override { return inner_.name(); }
-  bool IsNative() const override { return inner_.IsNative(); }
-  int code_bytes() const override { return inner_.code_bytes(); }
-  Result<Value> Constant(const Literal& literal) override { return inner_.Constant(literal); }
-  std::optional<Value> Concrete(const Value& value) const override {
-    return inner_.Concrete(value);
-  }
   Result<Value> ElidedConstant(const Instruction& constant) override {
     facts_.elided = true;
-    return Seen(inner_.ElidedConstant(constant));
+    return ForwardingDomain::ElidedConstant(constant);
   }
   Result<Value> Move(const Shape* shape, const Pieces& pieces,
                      std::vector<Value> operands) override {
@@ -66,29 +60,19 @@ class ProbeDomain : public Domain {
       for (const Value& operand : operands) NoteMoved(operand, &facts_);
       if (operands[0].shape()->type != shape->type) facts_.other.emplace("bitcast");
     }
-    return Seen(inner_.Move(shape, pieces, std::move(operands)));
+    return ForwardingDomain::Move(shape, pieces, std::move(operands));
   }
   Result<Value> Gather(const KernelCall& call, std::vector<Value> operands) override {
     if (IsData(operands[1])) Other(call);
-    return Seen(inner_.Gather(call, std::move(operands)));
+    return ForwardingDomain::Gather(call, std::move(operands));
   }
-
   Result<Value> Scalar(const KernelCall& call, std::vector<Value> operands) override {
     HasData(operands) ? NoteScalar(call, operands) : NoteConcrete(*call.shape);
-    return Seen(inner_.Scalar(call, std::move(operands)));
+    return ForwardingDomain::Scalar(call, std::move(operands));
   }
   Result<Value> Reduce(const KernelCall& call, std::vector<Value> operands) override {
-    if (HasData(operands)) {
-      if (operands.size() != 2) {
-        Other(call);
-      } else {
-        NoteReducer(call.module, call.instruction.Computation(Attr::kToApply), operands[0]);
-        NoteSummand(operands[1]);
-      }
-    } else {
-      NoteConcrete(*call.shape);
-    }
-    return Seen(inner_.Reduce(call, std::move(operands)));
+    HasData(operands) ? NoteReduce(call, operands) : NoteConcrete(*call.shape);
+    return ForwardingDomain::Reduce(call, std::move(operands));
   }
   Result<Value> Fold(const Module& module, ComputationIndex reducer, std::vector<Value> values,
                      bool accumulate_wide) override {
@@ -99,32 +83,32 @@ class ProbeDomain : public Domain {
     } else {
       NoteConcrete(*values[0].shape());
     }
-    return Seen(inner_.Fold(module, reducer, std::move(values), accumulate_wide));
+    return ForwardingDomain::Fold(module, reducer, std::move(values), accumulate_wide);
   }
   Result<Value> Contract(const KernelCall& call, std::vector<Value> operands) override {
     HasData(operands) ? NoteContract(call, operands) : NoteConcrete(*call.shape);
-    return Seen(inner_.Contract(call, std::move(operands)));
+    return ForwardingDomain::Contract(call, std::move(operands));
   }
   Result<Value> Scatter(const KernelCall& call, std::vector<Value> operands) override {
     HasData(operands) ? NoteScatter(call, operands) : NoteConcrete(*call.shape);
-    return Seen(inner_.Scatter(call, std::move(operands)));
+    return ForwardingDomain::Scatter(call, std::move(operands));
   }
   Result<Value> Window(const KernelCall& call, std::vector<Value> operands) override {
     HasData(operands) ? Other(call) : NoteConcrete(*call.shape);
-    return Seen(inner_.Window(call, std::move(operands)));
+    return ForwardingDomain::Window(call, std::move(operands));
   }
   Result<Value> Opaque(const KernelCall& call, std::vector<Value> operands) override {
     HasData(operands) ? Other(call) : NoteConcrete(*call.shape);
-    return Seen(inner_.Opaque(call, std::move(operands)));
+    return ForwardingDomain::Opaque(call, std::move(operands));
   }
   Result<Value> Map(const KernelCall& call, std::vector<Value> operands) override {
     HasData(operands) ? Other(call) : NoteConcrete(*call.shape);
-    return Seen(inner_.Map(call, std::move(operands)));
+    return ForwardingDomain::Map(call, std::move(operands));
   }
 
  private:
   // Counts a result, and in a magnitude run keeps the largest weight that occurs anywhere.
-  Result<Value> Seen(Result<Value> result) {
+  Result<Value> Seen(Result<Value> result) override {
     if (!result) return result;
     for (const Value& leaf : Leaves(*result)) {
       facts_.elements += leaf.element_count();
@@ -216,6 +200,12 @@ class ProbeDomain : public Domain {
     }
   }
 
+  void NoteReduce(const KernelCall& call, const std::vector<Value>& operands) {
+    if (operands.size() != 2) return Other(call);
+    NoteReducer(call.module, call.instruction.Computation(Attr::kToApply), operands[0]);
+    NoteSummand(operands[1]);
+  }
+
   void NoteMultiply(const KernelCall& call, const std::vector<Value>& operands) {
     if (IsData(operands[0]) && IsData(operands[1])) return Other(call);
     NoteFactor(IsData(operands[0]) ? operands[1] : operands[0]);
@@ -274,7 +264,6 @@ class ProbeDomain : public Domain {
     }
   }
 
-  Domain& inner_;
   ArithmeticFacts& facts_;
   bool magnitude_;
 };
