@@ -131,8 +131,10 @@ std::optional<Term> ApplyInstruction(Algebra* algebra, const Instruction& instru
   if (fn == ScalarFn::kDivide && algebra->strictness() >= Strictness::kRoundedConstant) {
     if (auto term = TimesReciprocal(algebra, result.type, arguments)) return term;
   }
-  const std::string attributes =
-      ScalarAttributes(instruction, types.empty() ? result.type : types[0]);
+  std::string attributes = ScalarAttributes(instruction, types.empty() ? result.type : types[0]);
+  // A type without a sign: what negation makes there is no negative number.
+  const bool negates = fn == ScalarFn::kNegate || fn == ScalarFn::kSubtract;
+  if (negates && result.type == ElementType::kF8E8M0FNU) attributes = "without sign";
   const int64_t function =
       algebra->Function(fn, attributes, attributes.empty() ? nullptr : &instruction);
   return algebra->Scalar(function, result.type, std::move(arguments));

@@ -120,7 +120,8 @@ IntegerRange OfApply(const Node& node) {
       if (!part(1).known() || !part(2).known()) return all;
       return {std::min(part(1).low, part(2).low), std::max(part(1).high, part(2).high)};
     case ScalarFn::kRemainder: {  // the sign of the dividend
-      if (!part(0).known() || !part(1).known() || part(1).low <= 0) return all;
+      if (!part(1).known() || part(1).low <= 0) return all;
+      if (!part(0).known()) return {0, part(1).high - 1};  // u64
       const int64_t most = part(1).high - 1;
       return {part(0).low < 0 ? std::max(-most, part(0).low) : 0,
               part(0).high > 0 ? std::min(most, part(0).high) : 0};

@@ -222,7 +222,10 @@ Term Algebra::Convert(int64_t function, ElementType type, Term x) {
     const ElementType first = inner.node->type;
     const bool low_bits =
         IsInteger(first) && IsInteger(from) && IsInteger(type) && BitWidth(from) >= BitWidth(type);
-    if (low_bits) return Convert(function, type, std::move(inner));
+    const IntegerRange in = inner.node->range, through = RangeOfType(from);
+    const bool all_fit =
+        in.known() && through.known() && through.low <= in.low && in.high <= through.high;
+    if (low_bits || (all_fit && IsExact(type))) return Convert(function, type, std::move(inner));
     if (first == type && Embeds(type, from)) return inner;
   }
   return Apply(function, type, {&x, 1}, false);
