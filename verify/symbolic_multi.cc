@@ -123,7 +123,12 @@ bool Algebra::OrderFree(ElementType type) const {
 
 Term Algebra::Fold(ScalarFn fn, ElementType type, std::vector<Term> terms,
                    std::string_view instance) {
-  if (terms.size() == 1) return std::move(terms[0]);
+  // Equal members of a lattice: the value itself, bit for bit, in every order.
+  const bool lattice = fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum ||
+                       fn == ScalarFn::kAnd || fn == ScalarFn::kOr;
+  const bool equal = std::all_of(terms.begin(), terms.end(),
+                                 [&](const Term& term) { return term == terms[0]; });
+  if (terms.size() == 1 || (lattice && equal)) return std::move(terms[0]);
   type = Canonical(type);
   if (!OrderFree(type)) return Apply(Function(fn, instance), type, terms, false);
   Summands parts;
