@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds with warnings as errors, runs every test, and closes with the line
-# "N passed, N failed". Usage: tools/check.sh [preset], ci by default (asan, tsan, dev also work).
+# Installs what is missing, builds with warnings as errors, runs every test but the nightly ones, and
+# closes with the line "N passed, N failed". Usage: tools/check.sh [preset], ci by default (asan, tsan,
+# dev also work).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
@@ -16,7 +17,7 @@ run cmake --build --preset "$preset"
 rm -f "$results"
 code=0
 run ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$(nproc)" \
-  --output-junit "$results" || code=$?
+  --label-exclude nightly --output-junit "$results" || code=$?
 [[ -f $results ]] || { echo "error: ctest wrote no $results" >&2; exit 70; }
 
 # Only a test that ran and passed counts as passed: one that was skipped or could not start failed.

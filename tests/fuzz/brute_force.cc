@@ -131,14 +131,15 @@ class Search {
   // Devices equal in all runs before and not in all after, for all orders of summation.
   void Drift() {
     std::vector<RunOutcome> a, b;
-    for (uint64_t run = 0; run < 6; ++run) {
+    for (uint64_t run = 0; run < 20; ++run) {
       const auto number = [run](int64_t d, int64_t p, int64_t i) {
-        const uint64_t word = CounterRng(run % 2 + 100, static_cast<uint64_t>(d * 64 + p))
+        const uint64_t word = CounterRng(run / 2 + 100, static_cast<uint64_t>(d * 64 + p))
                                   .Word(static_cast<uint64_t>(i));
-        // Of many magnitudes, so that every order of summation rounds in its own way.
-        return std::ldexp(static_cast<double>(word >> 11) * 0x1p-53 - 0.5, int(word % 24));
+        // Of few or many magnitudes, so that every order of summation rounds in its own way.
+        const int magnitude = static_cast<int>(word % (run + 1));
+        return std::ldexp(static_cast<double>(word >> 11) * 0x1p-53 - 0.5, magnitude);
       };
-      const auto order = run < 2 ? ReductionOrder::kGroup : ReductionOrder::kRandom;
+      const auto order = run % 2 == 0 ? ReductionOrder::kGroup : ReductionOrder::kRandom;
       auto x = Run(before_, mesh_, Numbers(before_, number), order, run);
       auto y = Run(after_, mesh_, Numbers(after_, number), order, run);
       if (!x || !y || x->stall || y->stall) return;

@@ -42,6 +42,7 @@ Sketch Write(const Plan& plan, bool after, uint64_t seed, std::vector<std::strin
   options.types = {plan.type};
   if (plan.type == "s32" || plan.type == "s8") options.types.push_back("u8");
   options.exact_floats = true;
+  options.float_products = false;
   RandomSteps steps(&w, options);
   steps.Keep(w.Parameter(plan.type, {3, 2}));
   std::vector<SketchValue> results;

@@ -57,7 +57,8 @@ void RandomSteps::Binary(const SketchValue& a, Draw* draw) {
     for (const char* op : {"and", "or", "xor", "divide", "remainder"}) ops.push_back(op);
   }
   if (IsFloatType(a.type) && !options_.exact_floats) ops.push_back("divide");
-  if (IsFloatType(a.type) && options_.exact_floats) ops = {"add", "subtract", "maximum", "minimum"};
+  if (IsFloatType(a.type) && options_.exact_floats) ops = {"add", "subtract", "maximum"};
+  if (ops.size() == 3 && options_.float_products) ops.push_back("multiply");
   const std::string& op = draw->Of(ops);
   Keep(draw->OneIn(2) ? w_.Binary(op, a, b) : w_.Binary(op, b, a));
 }
@@ -171,7 +172,7 @@ void RandomSteps::Reduce(const SketchValue& a, Draw* draw) {
 // With another array of the same dimensions, over one of them.
 void RandomSteps::Dot(const SketchValue& a, Draw* draw) {
   if (a.dims.empty() || a.type == "pred" || CountOf(a.dims) > 24 || a.dims.size() > 3) return;
-  if (!Reduces(a) || (IsFloatType(a.type) && options_.exact_floats)) return;
+  if (!Reduces(a) || (IsFloatType(a.type) && !options_.float_products)) return;
   const SketchValue b = Partner(a, draw);
   const int64_t d = draw->Below(static_cast<int64_t>(a.dims.size()));
   Keep(w_.Dot(a, b, d, d));

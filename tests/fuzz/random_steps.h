@@ -14,6 +14,7 @@ struct RandomStepOptions {
   std::vector<std::string> types = {"s8", "u8", "s32", "pred"};
   bool float_reductions = true;  // sums of floats over dimensions and devices
   bool exact_floats = false;     // only float functions that are exact on small integers
+  bool float_products = true;    // without, small integers stay small
 };
 
 class RandomSteps {

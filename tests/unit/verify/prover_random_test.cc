@@ -16,7 +16,7 @@ RandomModuleOptions Options(uint64_t seed, int steps) {
   RandomModuleOptions options;
   const std::vector<std::vector<std::string>> types = {
       {"s8", "u8", "pred"}, {"s32", "pred"}, {"f32"}, {"f32", "bf16"}};
-  options.types = types[seed % types.size()];
+  options.each.types = types[seed % types.size()];
   options.steps = steps;
   return options;
 }

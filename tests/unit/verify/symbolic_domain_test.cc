@@ -121,23 +121,23 @@ TEST(SymbolicDomain, IntegersBitForBit) { CheckMany({}, 0, CasesToRun(3000)); }
 
 TEST(SymbolicDomain, FloatsBitForBit) {
   Experiment experiment;
-  experiment.options.types = {"f32", "bf16", "f64"};
-  experiment.options.float_reductions = false;
+  experiment.options.each.types = {"f32", "bf16", "f64"};
+  experiment.options.each.float_reductions = false;
   CheckMany(experiment, 100000, CasesToRun(3000));
 }
 
 TEST(SymbolicDomain, MixedTypesBitForBit) {
   Experiment experiment;
-  experiment.options.types = {"f32", "s32", "pred", "u8"};
-  experiment.options.float_reductions = false;
+  experiment.options.each.types = {"f32", "s32", "pred", "u8"};
+  experiment.options.each.float_reductions = false;
   experiment.options.steps = 14;
   CheckMany(experiment, 200000, CasesToRun(3000));
 }
 
 TEST(SymbolicDomain, FloatSumsUpToOrder) {
   Experiment experiment;
-  experiment.options.types = {"f32", "f64"};
-  experiment.options.exact_floats = true;
+  experiment.options.each.types = {"f32", "f64"};
+  experiment.options.each.exact_floats = true;
   experiment.small = true;
   experiment.largest = 1 << 20;
   for (const Strictness strictness : {Strictness::kReassociation, Strictness::kNestedSums,
