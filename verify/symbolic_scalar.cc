@@ -164,6 +164,13 @@ Term Algebra::Arithmetic(int64_t function, ElementType type, std::vector<Term> a
     return Combine(ScalarFn::kAdd, type,
                    {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
   }
+  // (x + 0) + 0 is x + 0: the first sum leaves no -0 behind.
+  const Term zero = Integer(type, 0);
+  for (size_t i = 0; i < 2 && fn == ScalarFn::kAdd && !IsComplex(type); ++i) {
+    const Term& sum = arguments[1 - i];
+    if (arguments[i] != zero || !IsApply(sum) || sum.node->aux != function) continue;
+    if (NodeTable::Child(sum, 0) == zero || NodeTable::Child(sum, 1) == zero) return sum;
+  }
   return Apply(function, type, arguments, Commutes(fn, type));
 }
 

@@ -14,8 +14,6 @@ namespace hv {
 namespace {
 
 constexpr int64_t kMostOneHot = 600;
-// Sums of whole numbers beyond this may have met roundings on the way.
-constexpr double kExactUpTo = 1 << 20;
 
 double AsDouble(const Value& value, int64_t element) {
   const ElementType type = value.shape()->type;
@@ -27,13 +25,13 @@ double AsDouble(const Value& value, int64_t element) {
   return number;
 }
 
-bool SameNumbers(const Value& a, const Value& b) {
+bool SameNumbers(const Value& a, const Value& b, double exact_up_to) {
   if (SameBits(a, b)) return true;
   if (!IsFloat(a.shape()->type)) return false;
   for (int64_t i = 0; i < a.element_count(); ++i) {
     const double x = AsDouble(a, i), y = AsDouble(b, i);
     if (std::isnan(x) && std::isnan(y)) continue;
-    if (std::fabs(x) > kExactUpTo && std::fabs(y) > kExactUpTo) continue;
+    if (std::fabs(x) > exact_up_to && std::fabs(y) > exact_up_to) continue;
     if (x != y) return false;
   }
   return true;
@@ -71,21 +69,31 @@ Result<RunOutcome> Run(const Module& module, const Mesh& mesh, const InputFn& in
 }
 
 // The first device and output whose numbers differ, in words; empty if none do.
-std::string Difference(const RunOutcome& before, const RunOutcome& after) {
+std::string Difference(const RunOutcome& before, const RunOutcome& after, double exact_up_to) {
   for (const auto& [device, value] : before.outputs) {
     const std::vector<Value> a = Leaves(value), b = Leaves(after.outputs.at(device));
     for (size_t leaf = 0; leaf < a.size(); ++leaf) {
-      if (SameNumbers(a[leaf], b[leaf])) continue;
+      if (SameNumbers(a[leaf], b[leaf], exact_up_to)) continue;
       return "device " + std::to_string(device.value) + ", output " + std::to_string(leaf);
     }
   }
   return "";
 }
 
+// A number with which every order of summation rounds in its own way: of few or many magnitudes,
+// one that cancels, or a zero with a sign.
+double RoundingNumber(uint64_t word, uint64_t run) {
+  constexpr double kCancel[] = {0x1p30, -0x1p30, 1, -1, 3, 0x1p-30};
+  if (run % 3 == 1) return kCancel[word % 6];
+  if (run % 6 == 2) return word % 2 == 0 ? -0.0 : 0.0;
+  const double fraction = static_cast<double>(word >> 11) * 0x1p-53 - 0.5;
+  return std::ldexp(fraction, static_cast<int>(word % (run + 1)));
+}
+
 class Search {
  public:
-  Search(const Module& before, const Module& after, const Mesh& mesh)
-      : before_(before), after_(after), mesh_(mesh) {}
+  Search(const Module& before, const Module& after, const Mesh& mesh, const TruthOptions& options)
+      : before_(before), after_(after), mesh_(mesh), options_(options) {}
 
   // True once the truth is known.
   bool Try(const NumberFn& number, const std::string& input) {
@@ -93,7 +101,7 @@ class Search {
     auto b = Run(after_, mesh_, Numbers(after_, number));
     if (!a || !b) return Found(Truth::kNotRun, "does not run");
     if (a->stall || b->stall) return Found(Truth::kStalls, "stalls");
-    const std::string difference = Difference(*a, *b);
+    const std::string difference = Difference(*a, *b, options_.exact_up_to);
     return !difference.empty() && Found(Truth::kDifferent, difference + ", " + input);
   }
 
@@ -135,9 +143,7 @@ class Search {
       const auto number = [run](int64_t d, int64_t p, int64_t i) {
         const uint64_t word = CounterRng(run / 2 + 100, static_cast<uint64_t>(d * 64 + p))
                                   .Word(static_cast<uint64_t>(i));
-        // Of few or many magnitudes, so that every order of summation rounds in its own way.
-        const int magnitude = static_cast<int>(word % (run + 1));
-        return std::ldexp(static_cast<double>(word >> 11) * 0x1p-53 - 0.5, magnitude);
+        return RoundingNumber(word, run);
       };
       const auto order = run % 2 == 0 ? ReductionOrder::kGroup : ReductionOrder::kRandom;
       auto x = Run(before_, mesh_, Numbers(before_, number), order, run);
@@ -175,13 +181,14 @@ class Search {
   const Module& before_;
   const Module& after_;
   const Mesh mesh_;
+  const TruthOptions& options_;
 };
 
 }  // namespace
 
 Truth FindTruth(const Module& before, const Module& after, const Mesh& mesh,
                 const TruthOptions& options, std::string* why) {
-  Search search(before, after, mesh);
+  Search search(before, after, mesh, options);
   const bool found = search.WholeNumbers() || (options.one_hot && search.OneHot());
   if (!found && options.drift) search.Drift();
   if (why != nullptr) *why = search.why;
@@ -191,7 +198,7 @@ Truth FindTruth(const Module& before, const Module& after, const Mesh& mesh,
 bool DiffersOn(const Module& before, const Module& after, const Mesh& mesh,
                const InputFn& before_inputs, const InputFn& after_inputs) {
   const auto a = Run(before, mesh, before_inputs), b = Run(after, mesh, after_inputs);
-  return a && b && !a->stall && !b->stall && !Difference(*a, *b).empty();
+  return a && b && !a->stall && !b->stall && !Difference(*a, *b, TruthOptions().exact_up_to).empty();
 }
 
 }  // namespace hv

@@ -147,8 +147,9 @@ bool LawExchangeByGather(LawContext& c) {
   return true;
 }
 
+// Equal groups: alone a device would keep a -0 that it loses among zeros, and replicas would drift.
 bool LawSendFirst(LawContext& c) {
-  const Participants p = DrawParticipants(Reading::kMoving, false, c.mesh(), &c.draw);
+  const Participants p = DrawParticipants(Reading::kMoving, true, c.mesh(), &c.draw);
   const SketchValue x = c.Array({c.Prime(), 2});
   if (!c.after) {
     c.Result(c.w.Op("collective-broadcast", c.type, x.dims, {x}));
