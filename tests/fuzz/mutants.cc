@@ -62,7 +62,7 @@ std::optional<int64_t> MutantSite::Number(const SketchStep* s) {
   return numbers[0];
 }
 
-void MutantSite::ReadInstead(const SketchValue& value, size_t from) {
+void MutantSite::ReadFrom(size_t from, const SketchValue& value) {
   std::vector<SketchStep>& steps = body().steps;
   for (size_t i = from; i < steps.size(); ++i) {
     std::replace(steps[i].operands.begin(), steps[i].operands.end(), name_, value.name);

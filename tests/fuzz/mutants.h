@@ -34,15 +34,17 @@ class MutantSite {
   // Writes before or after the step.
   SketchWriter Before() { return SketchWriter(&sketch, body_, at()); }
   SketchWriter After() { return SketchWriter(&sketch, body_, at() + 1); }
-  // Steps from number `from` on read `value` instead of the step's.
-  void ReadInstead(const SketchValue& value, size_t from);
-  void ReadInstead(const SketchValue& value) { ReadInstead(value, at() + 1); }
+  // What comes after the step, or after what `w` has written, reads `value` instead of the step's.
+  void ReadInstead(const SketchValue& value) { ReadFrom(at() + 1, value); }
+  void ReadInstead(const SketchValue& value, const SketchWriter& w) { ReadFrom(w.at(), value); }
   size_t NumberOf(const std::string& name);
 
   Sketch& sketch;
   Draw draw;
 
  private:
+  void ReadFrom(size_t from, const SketchValue& value);
+
   size_t body_;
   std::string name_;
 };

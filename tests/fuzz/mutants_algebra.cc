@@ -64,7 +64,7 @@ void RunIn(MutantSite& s, const std::string& type) {
   }
   SketchWriter after = s.After();
   const SketchValue back = after.Convert(s.Value(), old);
-  s.ReadInstead(back, after.at());
+  s.ReadInstead(back, after);
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ bool SpoilScaleDropped(MutantSite& s) {
   const SketchValue factor = s.Operand(1);
   SketchWriter w = s.After();
   const SketchValue twice = w.Binary(s.step().opcode, s.Value(), factor);
-  s.ReadInstead(twice, w.at());
+  s.ReadInstead(twice, w);
   return true;
 }
 
@@ -109,7 +109,7 @@ bool SpoilReduceAgain(MutantSite& s) {
   const std::string fn = FunctionOf(s.step());
   SketchWriter w = s.After();
   const SketchValue again = w.AllReduce(s.Value(), groups, fn);
-  s.ReadInstead(again, w.at());
+  s.ReadInstead(again, w);
   return true;
 }
 
@@ -122,7 +122,7 @@ bool SpoilAddendInside(MutantSite& s) {
   const SketchValue x = MutantSite::ValueOf(*s.Find(reduced->operands[0])), y = s.Operand(1);
   SketchWriter w = s.After();
   const SketchValue sum = w.AllReduce(w.Binary("add", x, y), groups, "add");
-  s.ReadInstead(sum, w.at());
+  s.ReadInstead(sum, w);
   return true;
 }
 
@@ -171,7 +171,7 @@ bool SpoilOperandsType(MutantSite& s) {
   s.step().type = "bf16";
   SketchWriter w = s.After();
   const SketchValue wide = w.Convert(s.Value(), "f32");
-  s.ReadInstead(wide, w.at());
+  s.ReadInstead(wide, w);
   return true;
 }
 
@@ -196,7 +196,7 @@ bool SpoilOtherPath(MutantSite& s) {
   const SketchValue sum = SumInOrder(&w, w.Reverse(Gathered(s, &w, size), 0));
   const SketchValue first =
       w.Compare("NE", w.PerDevice("s32", *places, "first"), w.Constant("s32", 0));
-  s.ReadInstead(w.Select(first, sum, s.Value()), w.at());
+  s.ReadInstead(w.Select(first, sum, s.Value()), w);
   return true;
 }
 

@@ -95,10 +95,10 @@ bool SpoilEmptyGroups(MutantSite& s) {
   SketchGroups& groups = *s.step().groups;
   if (groups.spelling == "{}") {
     groups.channel = !groups.channel;
-    groups.global = false;
     return true;
   }
   groups.spelling = "{}";
+  groups.global = false;
   return groups.ids.size() > 1;
 }
 
@@ -178,6 +178,7 @@ bool SpoilPositionIsId(MutantSite& s) {
 }
 
 bool SpoilGroupsDerived(MutantSite& s) {
+  if (s.step().IsTuple()) return false;
   const int64_t size = s.Operand(0).dims[0] == s.step().dims[0]
                            ? s.Operand(0).dims[1] / s.step().dims[1]
                            : s.Operand(0).dims[0] / s.step().dims[0];

@@ -14,7 +14,7 @@ bool Redirect(MutantSite& s, const Extent& dims) {
   if (old == dims) return true;
   SketchWriter w = s.After();
   const SketchValue reshaped = w.Reshape(s.Value(), old);
-  s.ReadInstead(reshaped, w.at());
+  s.ReadInstead(reshaped, w);
   return true;
 }
 
@@ -45,6 +45,7 @@ bool MoveStart(MutantSite& s, int64_t amount) {
 }  // namespace
 
 bool SpoilOtherScatterDim(MutantSite& s) {
+  if (s.step().IsTuple()) return false;
   const Extent whole = s.Operand(0).dims;
   const int64_t dim = DimOf(s.step()), size = whole[At(dim)] / s.step().dims[At(dim)];
   for (int64_t other = 0; other < static_cast<int64_t>(whole.size()); ++other) {
@@ -58,6 +59,7 @@ bool SpoilOtherScatterDim(MutantSite& s) {
 }
 
 bool SpoilScatterDimKept(MutantSite& s) {
+  if (s.step().IsTuple()) return false;
   const SketchStep* view = s.Def(0);
   if (view->opcode != "reshape" && view->opcode != "transpose") return false;
   const SketchStep* source = s.Find(view->operands[0]);
@@ -70,6 +72,7 @@ bool SpoilScatterDimKept(MutantSite& s) {
 }
 
 bool SpoilOtherGatherDim(MutantSite& s) {
+  if (s.step().IsTuple()) return false;
   const Extent part = s.Operand(0).dims;
   const int64_t dim = DimOf(s.step()), size = s.step().dims[At(dim)] / part[At(dim)];
   if (part.size() < 2) return false;
@@ -92,6 +95,7 @@ bool SpoilOtherExchangeDim(MutantSite& s) {
 }
 
 bool SpoilInterleavedGather(MutantSite& s) {
+  if (s.step().IsTuple()) return false;
   const int64_t dim = DimOf(s.step());
   const Extent part = s.Operand(0).dims;
   const int64_t size = s.step().dims[At(dim)] / part[At(dim)];
@@ -104,7 +108,7 @@ bool SpoilInterleavedGather(MutantSite& s) {
   std::swap(order[At(dim)], order[At(dim) + 1]);
   SketchWriter w = s.After();
   const SketchValue tiled = w.Transpose(w.Reshape(s.Value(), split), order);
-  s.ReadInstead(w.Reshape(tiled, s.step().dims), w.at());
+  s.ReadInstead(w.Reshape(tiled, s.step().dims), w);
   return true;
 }
 

@@ -57,7 +57,7 @@ bool SpoilKeepsOwn(MutantSite& s) {
   SketchWriter w = s.After();
   const SketchValue p =
       w.Compare("NE", w.PerDevice("s32", targeted, "targeted"), w.Constant("s32", 0));
-  s.ReadInstead(w.Select(p, s.Value(), own), w.at());
+  s.ReadInstead(w.Select(p, s.Value(), own), w);
   return true;
 }
 
@@ -128,26 +128,25 @@ bool SpoilOperandUpdated(MutantSite& s) {
   return false;
 }
 
-// select(p, x, f(x)) with a collective f becomes a conditional with f in both branches, where one
-// does it twice, the other way round.
+// f(x) becomes a conditional by device with f(x) and f(-x) in both branches, in two orders.
 bool SpoilSunkOutOfOrder(MutantSite& s) {
-  const SketchStep* reduced = s.Def(2);
-  const SketchStep* spread = s.Def(0);
-  if (reduced->opcode != "all-reduce" || spread->opcode != "broadcast") return false;
-  const SketchStep compare = *s.Find(spread->operands[0]);
-  if (compare.opcode != "compare") return false;
-  const SketchValue x = s.Operand(1), index = MutantSite::ValueOf(*s.Find(compare.operands[0]));
-  const SketchGroups groups = *reduced->groups;
+  if (s.step().IsTuple()) return false;
+  const SketchValue x = s.Operand(0);
+  const SketchGroups groups = *s.step().groups;
   std::string branches;
   for (const bool first : {true, false}) {
     SketchWriter branch(&s.sketch, s.sketch.NewBody("branch"));
     const SketchValue y = branch.Parameter(x.type, x.dims);
     const SketchValue negated = branch.Unary("negate", y);
     const SketchValue a = branch.AllReduce(first ? y : negated, groups, "add");
-    branch.Root(first ? a : branch.AllReduce(y, groups, "add"));
+    const SketchValue b = branch.AllReduce(first ? negated : y, groups, "add");
+    branch.Root(branch.Binary("subtract", first ? a : b, first ? b : a));
     branches += (branches.empty() ? "{" : ", ") + branch.body().name;
   }
   SketchWriter w = s.Before();
+  std::vector<int64_t> flags;
+  for (int64_t d = 0; d < s.sketch.mesh.devices(); ++d) flags.push_back(d % 2);
+  const SketchValue index = w.PerDevice("s32", flags, "taken");
   const SketchValue result = w.Op("conditional", x.type, x.dims, {index, x, x});
   w.Last().Set("branch_computations", branches + "}");
   s.ReadInstead(result);
@@ -170,7 +169,7 @@ bool SpoilTripsByDevice(MutantSite& s) {
   const std::string count = s.step().name;
   SketchWriter w = s.After();
   const SketchValue id = w.Convert(w.DeviceNumber(), "s32");
-  s.ReadInstead(w.Binary("add", s.Value(), id), w.at());
+  s.ReadInstead(w.Binary("add", s.Value(), id), w);
   return true;
 }
 
@@ -187,7 +186,7 @@ bool SpoilTwoStreams(MutantSite& s) {
   }
   const size_t body = static_cast<size_t>(&s.body() - s.sketch.bodies.data());
   SketchWriter w(&s.sketch, body, reader);
-  s.ReadInstead(w.Op("all-reduce-done", value.type, value.dims, {value}), w.at());
+  s.ReadInstead(w.Op("all-reduce-done", value.type, value.dims, {value}), w);
   return true;
 }
 

@@ -42,7 +42,7 @@ bool SpoilOtherUserShard(MutantSite& s) {
     const size_t body = static_cast<size_t>(&s.body() - s.sketch.bodies.data());
     SketchWriter w(&s.sketch, body, end);
     const std::vector<SketchValue> shards(static_cast<size_t>(size), shard);
-    s.ReadInstead(w.Concatenate(shards, static_cast<int64_t>(d)), w.at());
+    s.ReadInstead(w.Concatenate(shards, static_cast<int64_t>(d)), w);
     return true;
   }
   return false;
