@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <map>
 #include <vector>
 
 namespace hv {
@@ -90,6 +91,21 @@ std::optional<Refutation> TryPatterns(const Leaves64& ids, const NativeRuns& nat
   return std::nullopt;
 }
 
+// The leaves of one parameter on one device after the other, as far as kMaxProbes runs go.
+std::optional<Refutation> TryDevices(const InputSpace& space, const NativeRuns& native,
+                                     const NativeInput& like) {
+  std::map<std::pair<int64_t, int64_t>, Leaves64> by_device;
+  for (int64_t id : AllLeaves(space)) {
+    const Leaf leaf = space.LeafOf(id);
+    by_device[{leaf.slot, leaf.device}].push_back(id);
+  }
+  if (by_device.size() > kMaxProbes) return std::nullopt;
+  for (const auto& [key, ids] : by_device) {
+    if (auto refutation = TryPatterns(ids, native, like)) return refutation;
+  }
+  return std::nullopt;
+}
+
 std::optional<double> Number(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -104,10 +120,14 @@ std::optional<Refutation> RefuteByCodes(const InputSpace& space, ExactRuns* exac
   const Leaves64 all = AllLeaves(space);
   const Fails differ = [&](const Leaves64& ids) { return exact->DifferenceOn(ids).has_value(); };
   const Leaves64 none;
-  // Constants alone may differ.
-  if (differ(none)) return TryPatterns(none, native, like);
-  if (!differ(all)) return std::nullopt;
-  return TryPatterns(Shrink(all, differ), native, like);
+  // Constants alone may differ; or only their codes do, where a maximum is taken of a maximum.
+  const bool constants = differ(none);
+  if (!constants && !differ(all)) return std::nullopt;
+  const Leaves64 ids = constants ? none : Shrink(all, differ);
+  if (auto refutation = TryPatterns(ids, native, like)) return refutation;
+  auto refutation = TryDevices(space, native, like);
+  if (refutation) return Reduce(space, native, std::move(*refutation));
+  return std::nullopt;
 }
 
 Refutation Reduce(const InputSpace& space, const NativeRuns& native, Refutation refutation) {
