@@ -159,9 +159,13 @@ class IntervalDomain : public Domain {
   }
 
   Result<Value> Scatter(const KernelCall& call, std::vector<Value> operands) override {
-    const bool moves =
-        ReturnsParameter(call.module, call.instruction.Computation(Attr::kToApply), 1);
-    if (!moves && !IsExact(*call.shape, operands)) return Unknown(call);
+    const ComputationIndex combiner = call.instruction.Computation(Attr::kToApply);
+    const bool moves = ReturnsParameter(call.module, combiner, 1);
+    const bool adds = operands.size() == 3 && IsFloat(call.shape->type) &&
+                      RecognizeReducer(call.module, combiner).fn == ScalarFn::kAdd;
+    const bool known = moves || (adds && SumsStayWhole(operands[0], operands[2])) ||
+                       IsExact(*call.shape, operands);
+    if (!known) return Unknown(call);
     return OnPoints(call, operands, [&](std::vector<Value> points) {
       return native_->Scatter(call, std::move(points));
     });
@@ -185,7 +189,8 @@ class IntervalDomain : public Domain {
  private:
   static bool CanFold(ScalarFn fn, const Shape& shape) {
     return IsFloat(shape.type) &&
-           (fn == ScalarFn::kAdd || fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum);
+           (fn == ScalarFn::kAdd || fn == ScalarFn::kMultiply || fn == ScalarFn::kMaximum ||
+            fn == ScalarFn::kMinimum);
   }
 
   template <class F>

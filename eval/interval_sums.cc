@@ -31,12 +31,14 @@ class IntervalCombiner : public Combiner {
   ScalarFn fn_;
 };
 
-// Absolute values as points.
-Value Sizes(const Value& intervals) {
+// Absolute values as points, `at_least` so much.
+Value Sizes(const Value& intervals, double at_least = 0) {
   Value sizes = NewLike(intervals, intervals.shape());
   const auto in = intervals.As<Interval>();
   const auto out = sizes.MutableAs<Interval>();
-  for (size_t i = 0; i < in.size(); ++i) out[i] = Interval::Point(in[i].Size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    out[i] = Interval::Point(std::max(in[i].Size(), at_least));
+  }
   return sizes;
 }
 
@@ -53,6 +55,18 @@ Value AnyOrder(ElementType type, Value sums, const Value& sizes, int64_t terms, 
   const auto result = out.MutableAs<Interval>();
   for (size_t i = 0; i < result.size(); ++i) {
     result[i] = AnyOrderSum(type, result[i], size[i].high, terms, integers);
+  }
+  return out;
+}
+
+// `products` likewise: known if all factors are integers and no product of some of them rounds.
+Value AnyOrderProducts(ElementType type, Value products, const Value& sizes, bool integers) {
+  Value out = Owned(std::move(products));
+  const auto size = sizes.As<Interval>();
+  const auto result = out.MutableAs<Interval>();
+  for (size_t i = 0; i < result.size(); ++i) {
+    const Interval sum = AnyOrderSum(type, result[i], size[i].high, 1, integers);
+    result[i] = sum.IsPoint() ? result[i] : Interval::Everything();
   }
   return out;
 }
@@ -85,16 +99,19 @@ Result<Value> ReduceIntervals(const ReduceGeometry& geometry, const Shape* shape
   };
   const Value input = LiftToCodes(operand), start = LiftToCodes(init);
   HV_ASSIGN(Value result, reduce(input, start));
-  if (fn != ScalarFn::kAdd) return result;
-  HV_ASSIGN(const Value sizes, reduce(Sizes(input), Sizes(start)));
-  return AnyOrder(shape->type, std::move(result), sizes, geometry.terms,
-                  AllIntegers(input) && AllIntegers(start));
+  const bool product = fn == ScalarFn::kMultiply;
+  if (fn != ScalarFn::kAdd && !product) return result;
+  HV_ASSIGN(const Value sizes, reduce(Sizes(input, product), Sizes(start, product)));
+  const bool integers = AllIntegers(input) && AllIntegers(start);
+  if (product) return AnyOrderProducts(shape->type, std::move(result), sizes, integers);
+  return AnyOrder(shape->type, std::move(result), sizes, geometry.terms, integers);
 }
 
 Result<Value> FoldIntervals(ScalarFn fn, std::vector<Value> values) {
   for (Value& value : values) value = LiftToCodes(value);
   IntervalCombiner combiner(fn);
-  Value result = Owned(values[0]), sizes = Owned(Sizes(values[0]));
+  const bool product = fn == ScalarFn::kMultiply;
+  Value result = Owned(values[0]), sizes = Owned(Sizes(values[0], product));
   const auto count = static_cast<size_t>(result.element_count());
   bool integers = AllIntegers(values[0]);
   for (size_t k = 1; k < values.size(); ++k) {
@@ -104,12 +121,22 @@ Result<Value> FoldIntervals(ScalarFn fn, std::vector<Value> values) {
       return combiner.Combine(to, from, count);
     };
     HV_RETURN_IF_ERROR(fold(&result, values[k]));
-    HV_RETURN_IF_ERROR(fold(&sizes, Sizes(values[k])));
+    HV_RETURN_IF_ERROR(fold(&sizes, Sizes(values[k], product)));
     integers = integers && AllIntegers(values[k]);
   }
+  if (product) return AnyOrderProducts(result.shape()->type, result, sizes, integers);
   if (fn != ScalarFn::kAdd) return result;
   return AnyOrder(result.shape()->type, result, sizes, static_cast<int64_t>(values.size()),
                   integers);
+}
+
+bool SumsStayWhole(const Value& start, const Value& terms) {
+  const Value a = LiftToCodes(start), b = LiftToCodes(terms);
+  double size = 0;
+  for (const Interval& x : a.As<Interval>()) size = std::max(size, x.Size());
+  for (const Interval& x : b.As<Interval>()) size += x.Size();
+  const bool integers = AllIntegers(a) && AllIntegers(b);
+  return AnyOrderSum(start.shape()->type, {}, size, 1, integers).IsPoint();
 }
 
 Result<Value> ContractIntervals(const KernelCall& call, const std::vector<Value>& operands) {

@@ -6,11 +6,13 @@ namespace hv {
 
 void RandomSteps::Step(Draw* draw) {
   const SketchValue a = draw->Of(items);
-  const int64_t kind = draw->Below(18);
+  const int64_t kind = draw->Below(20);
   if (kind < 6) return Elementwise(a, kind, draw);
   if (kind < 14) return Movement(a, kind, draw);
   if (kind == 14) return Reduce(a, draw);
   if (kind == 15) return Dot(a, draw);
+  if (kind == 16) return SliceByData(a, draw);
+  if (kind == 17) return Conditional(a, draw);
   Collective(a, draw);
 }
 
@@ -145,6 +147,82 @@ void RandomSteps::Window(const SketchValue& a, Draw* draw) {
   if (draw->OneIn(2)) return Keep(w_.DynamicSlice(a, start, 0, size));
   const SketchValue update = w_.DynamicSlice(a, w_.Constant("u32", 0), 0, size);
   Keep(w_.DynamicUpdate(Partner(a, draw), update, start, 0));
+}
+
+// One element of some value as an integer.
+SketchValue RandomSteps::Integer(Draw* draw) {
+  const SketchValue a = draw->Of(items);
+  const int64_t count = CountOf(a.dims), k = draw->Below(count);
+  const SketchValue one = w_.Slice(w_.Op("reshape", a.type, {count}, {a}), 0, k, k + 1);
+  const SketchValue scalar = w_.Op("reshape", a.type, {}, {one});
+  const bool integer = a.type == "s8" || a.type == "u8" || a.type == "s32";
+  return integer ? scalar : w_.Convert(scalar, "s32");
+}
+
+void RandomSteps::SliceByData(const SketchValue& a, Draw* draw) {
+  if (a.dims.empty()) return;
+  const SketchValue start = Integer(draw), zero = w_.Constant(start.type, 0);
+  const size_t at = static_cast<size_t>(draw->Below(static_cast<int64_t>(a.dims.size())));
+  Extent sizes = a.dims;
+  int64_t windows = 1;
+  std::vector<SketchValue> starts;
+  for (size_t d = 0; d < a.dims.size(); ++d) {
+    const bool data = d == at || draw->OneIn(4);
+    starts.push_back(data ? start : zero);
+    if (data) sizes[d] = draw->In(1, a.dims[d]);
+    windows *= a.dims[d] - sizes[d] + 1;
+  }
+  if (windows > 16) return;  // the prover takes that as opaque
+  const bool reads = draw->OneIn(2);
+  std::vector<SketchValue> operands = {a};
+  if (!reads) operands.push_back(w_.Splat(w_.Constant(a.type, 1), sizes));
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  if (!reads) return Keep(w_.Op("dynamic-update-slice", a.type, a.dims, operands));
+  Keep(w_.Op("dynamic-slice", a.type, sizes, operands));
+  w_.Last().Set("dynamic_slice_sizes", Braced(sizes));
+}
+
+SketchGroups RandomSteps::AllDevices() const {
+  std::vector<int64_t> ids;
+  for (int64_t d = 0; d < w_.mesh().devices(); ++d) ids.push_back(d);
+  return {{ids}, "", true, true};
+}
+
+std::string RandomSteps::Branch(const SketchValue& a, bool meets, Draw* draw) {
+  Sketch* sketch = &w_.sketch();
+  SketchWriter branch(sketch, sketch->NewBody("branch"));
+  const SketchValue x = branch.Parameter(a.type, a.dims);
+  const int64_t kind = draw->Below(meets ? 3 : 2);
+  if (kind == 0) branch.Root(branch.Unary("copy", x));
+  if (kind == 1) branch.Root(branch.Unary(a.type == "pred" ? "not" : "negate", x));
+  if (kind == 2) {
+    branch.Root(branch.AllReduce(x, AllDevices(), a.type == "pred" ? "or" : "maximum"));
+  }
+  return branch.body().name;
+}
+
+// Its branches move data between devices where all devices are known to pick the same one.
+void RandomSteps::Conditional(const SketchValue& a, Draw* draw) {
+  SketchValue selector = Integer(draw);
+  const bool agreed = draw->OneIn(2), binary = draw->OneIn(2);
+  if (agreed) selector = w_.AllReduce(selector, AllDevices(), "maximum");
+  if (selector.type != "s32") selector = w_.Convert(selector, "s32");
+  if (binary) selector = w_.Compare("LT", selector, w_.Constant("s32", 1));
+  std::vector<SketchValue> operands = {selector};
+  std::vector<std::string> names;
+  for (int64_t b = binary ? 2 : draw->In(2, 3); b > 0; --b) {
+    names.push_back(Branch(a, agreed && Reduces(a), draw));
+    operands.push_back(Partner(a, draw));
+  }
+  Keep(w_.Op("conditional", a.type, a.dims, operands));
+  if (binary) {
+    w_.Last().Set("true_computation", names[0]);
+    w_.Last().Set("false_computation", names[1]);
+    return;
+  }
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "{" : ", ") + name;
+  w_.Last().Set("branch_computations", list + "}");
 }
 
 bool RandomSteps::Reduces(const SketchValue& a) const {

@@ -1,5 +1,5 @@
-// Random steps on arrays of a few elements: elementwise functions, movement, reductions and
-// collectives. Each step draws its operands from the values so far.
+// Random steps on arrays of a few elements: elementwise functions, movement, also by data,
+// reductions, conditionals and collectives. Each step draws its operands from the values so far.
 #pragma once
 
 #include <string>
@@ -43,6 +43,11 @@ class RandomSteps {
   void Pad(const SketchValue& a, Draw* draw);
   void Broadcast(const SketchValue& a, Draw* draw);
   void Window(const SketchValue& a, Draw* draw);
+  SketchValue Integer(Draw* draw);
+  void SliceByData(const SketchValue& a, Draw* draw);
+  void Conditional(const SketchValue& a, Draw* draw);
+  std::string Branch(const SketchValue& a, bool meets, Draw* draw);
+  SketchGroups AllDevices() const;
   void Reduce(const SketchValue& a, Draw* draw);
   void Dot(const SketchValue& a, Draw* draw);
   void Collective(const SketchValue& a, Draw* draw);
