@@ -116,7 +116,13 @@ std::optional<double> Number(const std::string& text) {
 }  // namespace
 
 std::optional<Refutation> RefuteByCodes(const InputSpace& space, ExactRuns* exact,
-                                        const NativeRuns& native, const NativeInput& like) {
+                                        const NativeRuns& native, const NativeInput& like,
+                                        const std::vector<WrongSummand>& wrong) {
+  for (const WrongSummand& summand : wrong) {
+    if (summand.leaf == WrongSummand::kConstant) continue;
+    if (auto found = TryPatterns({summand.leaf}, native, like)) return found;
+    break;
+  }
   const Leaves64 all = AllLeaves(space);
   const Fails differ = [&](const Leaves64& ids) { return exact->DifferenceOn(ids).has_value(); };
   const Leaves64 none;

@@ -16,9 +16,11 @@ struct Refutation {
 };
 
 // Starting from a difference of codes: few leaves that cause it, with simple values. Nothing if no
-// native run shows it. `like`: seed and control parameters.
+// native run shows it. `like`: seed and control parameters; `wrong`: summands that are known to be
+// wrong.
 std::optional<Refutation> RefuteByCodes(const InputSpace& space, ExactRuns* exact,
-                                        const NativeRuns& native, const NativeInput& like);
+                                        const NativeRuns& native, const NativeInput& like,
+                                        const std::vector<WrongSummand>& wrong);
 
 // Starting from a native input with a certain difference: the same with fewer leaves and simpler
 // values, as far as that is possible.

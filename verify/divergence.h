@@ -5,14 +5,15 @@
 
 #include <string>
 
-#include "verify/native_runs.h"
+#include "verify/counterexample.h"
 
 namespace hv {
 
 struct Divergence {
   std::string before, after;  // instructions as printed; empty if there is none to name
+  std::string clamp;          // "the start 8 of slice is clamped to 6": after, on the wrong device
 };
 
-Divergence FindDivergence(const Pair& pair, const NativeRuns& native, const NativeInput& input);
+Divergence FindDivergence(const Pair& pair, const NativeRuns& native, const Refutation& refutation);
 
 }  // namespace hv

@@ -3,34 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 
-#include "base/philox.h"
 #include "verify/code_outputs.h"
-#include "verify/linear_forms.h"
 #include "verify/probe_domain.h"
 
 namespace hv {
 namespace {
 
-constexpr int64_t kCodeRuns = 4;         // certain for as many wrong summands
-constexpr double kPowerSumBudget = 3e8;  // element steps that a proof may take
 constexpr int64_t kMaxLoopSteps = 1 << 20;
 constexpr uint64_t kMostDiscarded = 8;  // concrete values tried before giving up
 constexpr int64_t kCodeFactor = 4;      // a code takes so much more than an f32
-constexpr uint64_t kFieldKey = 3;       // stream of the algebra's own key
 
 }  // namespace
-
-struct ExactRuns::Codes {
-  enum class Kind : uint8_t { kOnes, kPowers };
-  Kind kind = Kind::kOnes;
-  int64_t power = 1;                             // kPowers
-  const std::vector<int64_t>* active = nullptr;  // other leaves are zero; null: all hold codes
-  uint64_t trial = 0;                            // of concrete parameters
-};
 
 ExactRuns::ExactRuns(const Pair& pair, const InputSpace& space, const InputPlan& plan,
                      const std::vector<std::optional<InputRange>>& ranges)
@@ -40,7 +24,7 @@ ExactRuns::ExactRuns(const Pair& pair, const InputSpace& space, const InputPlan&
       ranges_(ranges),
       concrete_(space.slots().size(), false),
       leaf_codes_(plan.seed),
-      field_(MakeFieldDomain(CounterRng(plan.seed, kFieldKey).Word(0))) {}
+      field_(MakeFieldDomain(FieldSeed())) {}
 
 ExactRuns::~ExactRuns() = default;
 
@@ -212,43 +196,6 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
         linear ? 1 / (field - leaves) : std::min(1.0, terms * terms / field / field);
   }
   findings->evidence.push_back(std::move(evidence));
-}
-
-bool ExactRuns::AgreeInPowers(CodeDomain* domain, int64_t from, int64_t to,
-                              CodeFindings* findings) {
-  for (int64_t t = from; t < to; ++t) {
-    Codes codes;
-    codes.kind = Codes::Kind::kPowers;
-    codes.power = t;
-    CodeFindings ignored;
-    auto outcomes = RunBoth(domain, codes, &ignored);
-    if (!outcomes || ignored.stall[0] || ignored.stall[1]) return false;
-    findings->difference =
-        FirstCodeDifference(*domain, (*outcomes)[0].outputs, (*outcomes)[1].outputs);
-    if (findings->difference) return false;
-  }
-  return true;
-}
-
-// Sums of powers that determine the forms prove what forms can. Signs that cancel are seen in a run
-// without them: forms that agree with and without have the same summands of each sign.
-void ExactRuns::RunPowerSums(CodeFindings* findings) {
-  ArithmeticFacts both = findings->facts[0];
-  both.Merge(findings->facts[1]);
-  const auto sums = PowerSumsNeeded(both, findings->weight, space_.id_count());
-  if (!sums) return;
-  const double cost = static_cast<double>(*sums) * static_cast<double>(both.elements);
-  if (cost > kPowerSumBudget * (plan_.mode == Mode::kProve ? 30 : 1)) return;
-  if (!AgreeInPowers(field_.get(), kCodeRuns, *sums, findings)) return;
-  findings->evidence.push_back(
-      {"power sums", fmt::format("{} sums of distinct codes determine every weight", *sums), 0.0});
-  findings->proof = ProofOfEqualForms(findings->facts[0], findings->facts[1]);
-  if (!findings->proof) return;
-  findings->proof->method = findings->evidence.back().detail;
-  if (!both.negative || findings->proof->level != Level::kReassociation) return;
-  CodeFindings gross;
-  const auto unsigned_field = MakeGrossFieldDomain(CounterRng(plan_.seed, kFieldKey).Word(0));
-  if (!AgreeInPowers(unsigned_field.get(), 0, *sums, &gross)) findings->proof.reset();
 }
 
 CodeFindings ExactRuns::Run(bool prove) {

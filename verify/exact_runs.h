@@ -12,6 +12,7 @@
 #include "eval/code_domain.h"
 #include "verify/arithmetic_facts.h"
 #include "verify/decide.h"
+#include "verify/decode.h"
 #include "verify/leaf_codes.h"
 #include "verify/native_input.h"
 #include "verify/pair.h"
@@ -47,8 +48,22 @@ class ExactRuns {
   // are zero? Not an error: a run that is impossible shows no difference.
   std::optional<OutputPlace> DifferenceOn(const std::vector<int64_t>& active);
 
+  // After Run() found a difference of linear programs: the summands that are wrong there. Empty if
+  // they cannot be told.
+  std::vector<WrongSummand> WrongSummands(const CodeFindings& findings);
+
  private:
-  struct Codes;  // what the leaves hold in one run
+  // What the leaves hold in one run.
+  struct Codes {
+    enum class Kind : uint8_t { kOnes, kPowers };
+    Kind kind = Kind::kOnes;
+    int64_t power = 1;                             // kPowers
+    const std::vector<int64_t>* active = nullptr;  // other leaves are zero; null: all hold codes
+    uint64_t trial = 0;                            // of concrete parameters
+  };
+  static constexpr int64_t kCodeRuns = 4;  // certain for as many wrong summands
+
+  uint64_t FieldSeed() const;
   Result<RunOutcome> RunSide(Side side, CodeDomain* domain, const Codes& codes,
                              ArithmeticFacts* facts);
   Result<std::array<RunOutcome, 2>> RunBoth(CodeDomain* domain, const Codes& codes,
@@ -58,6 +73,7 @@ class ExactRuns {
   bool Weigh(CodeFindings* findings);
   bool ChooseConcreteSlots(CodeFindings* findings);
   void RunCodes(CodeFindings* findings);
+  std::optional<Fp> ExcessAt(const OutputPlace& place, int64_t power);
   void RunPowerSums(CodeFindings* findings);
   bool AgreeInPowers(CodeDomain* domain, int64_t from, int64_t to, CodeFindings* findings);
   void NoteOutputs(const std::array<RunOutcome, 2>& outcomes, CodeFindings* findings) const;

@@ -6,6 +6,7 @@
 
 #include "hlo/printer.h"
 #include "verify/consistency.h"
+#include "verify/describe.h"
 #include "verify/prover.h"
 #include "verify/truth_runs.h"
 
@@ -117,7 +118,8 @@ void Examination::RefuteSuspicion(const NativeRuns& native) {
   NativeInput like;
   like.seed = plan_.seed;
   like.control = codes_.concrete_parameters;
-  refutation_ = RefuteByCodes(space_, &exact_, native, like);
+  wrong_ = exact_.WrongSummands(codes_);
+  refutation_ = RefuteByCodes(space_, &exact_, native, like, wrong_);
 }
 
 // Truth values, and whatever hangs on them, decided by enumeration: that clears suspicions, since
@@ -242,7 +244,19 @@ void Examination::NoteConsistency(const NativeRuns& native) {
 
 Divergence Examination::FirstDivergence() const {
   const NativeRuns native(pair_, space_, plan_, ranges_, codes_);
-  return FindDivergence(pair_, native, refutation_->input);
+  return FindDivergence(pair_, native, *refutation_);
+}
+
+// In words: all summands that are wrong, else what the counterexample shows.
+std::string Examination::Explanation() const {
+  const OutputPlace& place = refutation_->difference.place;
+  const bool here = codes_.difference && codes_.difference->device == place.device &&
+                    codes_.difference->output == place.output &&
+                    codes_.difference->element == place.element;
+  std::string text;
+  if (here) text = ExplainSummands(space_, place.device, wrong_);
+  if (text.empty()) text = ExplainUnit(space_, *refutation_);
+  return text.empty() ? summands_ : text;
 }
 
 bool Examination::ControlDiverges() const {

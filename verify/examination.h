@@ -33,9 +33,10 @@ class Examination {
   std::optional<Refutation>& refutation() { return refutation_; }
   const std::optional<Stall>& stall() const { return stall_; }
   const std::vector<std::string>& notes() const { return notes_; }
-  const std::string& summands() const { return summands_; }
 
+  // Of a refutation.
   Divergence FirstDivergence() const;
+  std::string Explanation() const;
 
   // Before is undefined or cannot finish wherever control differs by device.
   bool ControlDiverges() const;
@@ -61,6 +62,7 @@ class Examination {
   ExactRuns exact_;
   CodeFindings codes_;
   Findings findings_;
+  std::vector<WrongSummand> wrong_;  // where codes differ
   std::optional<Refutation> refutation_;
   std::optional<Stall> stall_;
   std::vector<std::string> notes_;

@@ -24,8 +24,11 @@ Counterexample DescribeRefutation(const Scenario& scenario, const Pair& pair,
   const Refutation& refutation = *examination->refutation();
   Counterexample c = DescribeCounterexample(pair, examination->space(), refutation);
   c.reproduce = ReproduceCommand(scenario);
-  if (c.explanation.empty()) c.explanation = examination->summands();
+  c.explanation = examination->Explanation();
   const Divergence divergence = examination->FirstDivergence();
+  if (!divergence.clamp.empty()) {
+    c.explanation += (c.explanation.empty() ? "" : "; ") + divergence.clamp;
+  }
   c.first_diverging_before = divergence.before;
   c.first_diverging_after = divergence.after;
   return c;

@@ -1,6 +1,7 @@
 // Every bug of tests/data gives the verdict its case.json states, and every module equals itself.
 #include <gtest/gtest.h>
 
+#include "verify/flags.h"
 #include "verify/verify.h"
 
 namespace hv {
@@ -16,6 +17,22 @@ TEST(Cases, EveryBugHasItsVerdict) {
   EXPECT_EQ(report.cases.size(), 54u);
   for (const CaseReport& c : report.cases) {
     EXPECT_TRUE(c.as_expected) << c.name << ": " << c.missed << "; " << c.reason;
+  }
+}
+
+// The same through two HLO files on the command line: `verify_rewrite before after --expect=...`.
+TEST(Cases, EveryBugHasItsVerdictAsAPairOfFiles) {
+  const std::unique_ptr<Transport> transport = MakeLocalTransport();
+  for (const Scenario& scenario : LoadScenarios(HV_TEST_DATA "/cases/bugs")) {
+    ScenarioFlags flags;
+    flags.files = {scenario.before.path, scenario.after.path};
+    flags.expect = scenario.expect;
+    flags.replicas = scenario.replicas;
+    flags.partitions = scenario.partitions;
+    const auto pair = CollectScenarios(flags);
+    ASSERT_TRUE(pair) << scenario.name;
+    const CaseReport c = Verify(*pair, {}, transport.get()).cases[0];
+    EXPECT_TRUE(c.as_expected) << c.file << ": " << c.missed << "; " << c.reason;
   }
 }
 

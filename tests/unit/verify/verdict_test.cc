@@ -42,7 +42,7 @@ TEST(Verdict, MissingSummandIsRefutedByOneElement) {
   ASSERT_EQ(c.elements.size(), 1u);
   EXPECT_EQ(c.elements[0].value, "1");
   EXPECT_EQ(c.inputs, "every element is 0 but for these");
-  EXPECT_EQ(c.explanation, "device 0,1 misses the contribution of device 0,0");
+  EXPECT_EQ(c.explanation, "device 0,0 misses the contribution of device 0,1");
   EXPECT_THAT(c.first_diverging_after, HasSubstr("all-reduce"));
   EXPECT_THAT(r.evidence, Contains(Field(&Evidence::detail, HasSubstr("across all ranks"))));
 }
