@@ -74,7 +74,18 @@ Value Lifted(const Value& value) {
 // Functions of real numbers that no implementation rounds.
 bool IsExactFunction(ScalarFn fn) {
   return fn == ScalarFn::kReal || fn == ScalarFn::kImag || fn == ScalarFn::kComplex ||
-         fn == ScalarFn::kReducePrecision || fn == ScalarFn::kBitcastConvert;
+         fn == ScalarFn::kBitcastConvert;
+}
+
+// The intervals that reach over both.
+Value Hull(const Value& a, const Value& b) {
+  Value hull = NewLike(a, a.shape());
+  const auto x = a.As<Interval>(), y = b.As<Interval>();
+  const auto out = hull.MutableAs<Interval>();
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = {std::min(x[i].low, y[i].low), std::max(x[i].high, y[i].high)};
+  }
+  return hull;
 }
 
 class IntervalDomain : public Domain {
@@ -91,6 +102,7 @@ class IntervalDomain : public Domain {
         return native_->Scalar(call, std::move(points));
       });
     }
+    if (fn == ScalarFn::kReducePrecision) return ReducePrecision(call, operands);
     const bool complex = std::any_of(operands.begin(), operands.end(),
                                      [](const Value& v) { return IsComplex(v.shape()->type); });
     if (complex || IsComplex(call.shape->type)) return Unknown(call);
@@ -200,6 +212,14 @@ class IntervalDomain : public Domain {
     if (!points) return Unknown(call);
     HV_ASSIGN(const Value value, evaluate(std::move(*points)));
     return Lifted(value);
+  }
+
+  // It rounds like a conversion: the number it stands for lies between operand and result.
+  Result<Value> ReducePrecision(const KernelCall& call, const std::vector<Value>& operands) {
+    const auto points = AsPoints(operands);
+    if (!points) return Unknown(call);
+    HV_ASSIGN(const Value rounded, native_->Scalar(call, *points));
+    return Hull(Lifted((*points)[0]), Lifted(rounded));
   }
 
   static Value UnknownOf(const Shape* shape) {

@@ -21,6 +21,7 @@ bool HasRounding(ElementType type) { return IsFloat(type) || IsComplex(type); }
 // Every integer up to this is a value of the type.
 double ExactIntegers(ElementType type) {
   const ElementType part = ComponentType(type);
+  if (part == ElementType::kF8E8M0FNU) return 0;  // powers of two alone
   return std::min(std::ldexp(1, PrecisionBits(part)), LargestFinite(part));
 }
 
@@ -108,7 +109,7 @@ bool NativeRuns::AlwaysExact() const {
 double NativeRuns::ExactLimit() const {
   if (AlwaysExact()) return kInfinity;
   const bool linear = facts_.IsLinear() && !facts_.fractions && !facts_.concrete_floats;
-  if (!known_ || !linear || facts_.elided) return 0;
+  if (!known_ || !linear || facts_.elided || !facts_.roundings.empty()) return 0;
   double limit = kInfinity;
   for (ElementType type : facts_.types) {
     if (HasRounding(type)) limit = std::min(limit, std::floor(ExactIntegers(type) / weight_));

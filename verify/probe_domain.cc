@@ -170,7 +170,7 @@ class ProbeDomain : public ForwardingDomain {
         return NoteMultiply(call, operands);
       case ScalarFn::kDivide:
         if (IsData(operands[1]) || IsInteger(type)) return Other(call);
-        facts_.scales = facts_.negative = true;
+        facts_.scales = facts_.negative = facts_.fractions = true;
         return;
       case ScalarFn::kConvert:
         return NoteConvert(call, operands[0].shape()->type);

@@ -44,6 +44,28 @@ TEST(Rounding, TruthOfASumAtItsThreshold) {
   EXPECT_NE(r.verdict, Verdict::kRefuted);
 }
 
+// Equal over the reals: what is rounded on the way, and where, is no evidence of a difference.
+TEST(Rounding, QuotientsAndPrecisionAreNoWholeNumbers) {
+  const auto of = [](const std::string& body) { return "x = f32[4] parameter(0)\n" + body; };
+  const std::string three = "c = f32[] constant(3)\n b = f32[4] broadcast(c), dimensions={}\n";
+  const std::pair<std::string, std::string> pairs[] = {
+      {of(OneLevel("x") + three + "ROOT r = f32[4] divide(s, b)\n"),
+       of(three + "y = f32[4] divide(x, b)\n" + OneLevel("y") + "ROOT r = f32[4] copy(s)\n")},
+      {of("ROOT r = f32[4] copy(x)\n"),
+       of("ROOT r = f32[4] reduce-precision(x), exponent_bits=8, mantissa_bits=2\n")},
+      {of("ROOT r = f32[4] copy(x)\n"),
+       of("ROOT r = f32[4] reduce-precision(x), exponent_bits=2, mantissa_bits=23\n")},
+      {of("ROOT r = f32[4] copy(x)\n"),
+       of("y = f8e8m0fnu[4] convert(x)\n ROOT r = f32[4] convert(y)\n")},
+      {of("ROOT r = f32[4] copy(x)\n"),
+       of("y = f4e2m1fn[4] convert(x)\n ROOT r = f32[4] convert(y)\n")}};
+  for (const auto& [before, after] : pairs) {
+    const CaseReport r = VerdictOf(kFour, before, after);
+    EXPECT_EQ(r.verdict, Verdict::kProved) << before << after << r.reason;
+    EXPECT_EQ(r.level, Level::kReal);
+  }
+}
+
 // One output goes through an op that has no enclosure; the other is wrong, and is found.
 TEST(Rounding, WhatHasNoEnclosureHidesNothingElse) {
   const auto program = [](const std::string& y) {
