@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/arena.h"
+#include "base/standard_input.h"
 
 namespace hv {
 
@@ -294,7 +294,7 @@ Result<JsonDocument> JsonDocument::ParseFile(const std::string& path) {
 const std::string& JsonDocument::file() const { return source_->file; }
 
 Result<std::string> ReadFile(const std::string& path) {
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  if (path == "-") return StandardInput();
   std::ifstream file(path, std::ios::binary);
   std::string text;
   if (file) text.assign(std::istreambuf_iterator<char>(file), {});

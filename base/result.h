@@ -32,6 +32,7 @@ enum class ErrorKind {
   kInvalid,      // the input is wrong
   kUnsupported,  // the input is right, but needs something that is refused, by name
   kMemory,       // it would need more memory than allowed
+  kTime,         // it took longer than allowed
 };
 
 struct Error {

@@ -2,82 +2,81 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "report/text_case.h"
+#include "report/xml.h"
 
 namespace hv {
 namespace {
 
-// XML 1.0 has no way to write most control characters: they become '?'.
-std::string Escaped(std::string_view text) {
-  std::string escaped;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\n':
-        escaped += "&#10;";
-        break;
-      default: {
-        const auto code = static_cast<unsigned char>(c);
-        escaped += code < 0x20 && c != '\t' ? '?' : c;
-      }
-    }
-  }
-  return escaped;
-}
+enum class Outcome : uint8_t { kPassed, kFailure, kError, kSkipped };
 
-// "failure", "error", or nothing for a case that does not fail the job.
-std::string_view Outcome(const CaseReport& report, FailOn fail_on) {
+// A case that does not fail the job, and yet has not been decided, is skipped: it did not pass.
+Outcome OutcomeOf(const CaseReport& report, FailOn fail_on) {
+  if (report.as_expected) return Outcome::kPassed;
   switch (ExitCodeOf(report, fail_on)) {
     case kExitOk:
-      return "";
+      return Outcome::kSkipped;
     case kExitMissed:
-      return "failure";
+      return Outcome::kFailure;
     default:
-      return "error";
+      return Outcome::kError;
   }
 }
 
-std::string Testcase(const CaseReport& report, std::string_view outcome) {
-  std::string xml =
-      fmt::format("    <testcase classname=\"verify_rewrite\" name=\"{}\"", Escaped(report.name));
-  if (!report.file.empty()) xml += fmt::format(" file=\"{}\"", Escaped(report.file));
-  xml += fmt::format(" time=\"{:.6f}\"", report.seconds);
-  if (outcome.empty()) return xml + "/>\n";
-  return xml +
-         fmt::format(">\n      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n    </testcase>\n",
-                     outcome, ToString(report.verdict), Escaped(report.missed),
-                     Escaped(CaseBlock(report, false, false)));
+// Test runners sort cases by the dots of their class: the path of the file without its suffix, as
+// in "scenarios.truths.ring" for scenarios/truths/ring.json.
+std::string ClassName(std::string_view file) {
+  if (const size_t dot = file.rfind('.');
+      dot != 0 && dot != std::string_view::npos && file.find('/', dot) == std::string_view::npos) {
+    file = file.substr(0, dot);
+  }
+  std::string name;
+  for (std::string_view part : SplitText(file, '/')) {
+    if (part.empty() || part == "." || part == "..") continue;
+    if (!name.empty()) name += '.';
+    for (char c : part) name += c == '.' ? '_' : c;
+  }
+  return name.empty() ? "verify_rewrite" : name;
+}
+
+std::string Testcase(const CaseReport& report, Outcome outcome) {
+  std::string xml = fmt::format("    <testcase classname=\"{}\" name=\"{}\"",
+                                XmlAttribute(ClassName(report.file)), XmlAttribute(report.name));
+  if (!report.file.empty()) xml += fmt::format(" file=\"{}\"", XmlAttribute(report.file));
+  xml += fmt::format(" time=\"{:.6f}\">\n", report.seconds);
+  const std::string text = XmlText(CaseBlock(report, false, false));
+  if (outcome == Outcome::kFailure || outcome == Outcome::kError) {
+    xml += fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n",
+                       outcome == Outcome::kFailure ? "failure" : "error", ToString(report.verdict),
+                       XmlAttribute(report.missed), text);
+  } else {
+    if (outcome == Outcome::kSkipped) {
+      xml += fmt::format("      <skipped message=\"{}\"/>\n", XmlAttribute(report.reason));
+    }
+    xml += fmt::format("      <system-out>{}</system-out>\n", text);
+  }
+  return xml + "    </testcase>\n";
 }
 
 }  // namespace
 
 std::string RenderJunit(const Report& report, FailOn fail_on) {
-  int failures = 0, errors = 0;
+  int64_t counts[4] = {};
   std::string testcases;
   for (const CaseReport& c : report.cases) {
-    const std::string_view outcome = Outcome(c, fail_on);
-    failures += outcome == "failure" ? 1 : 0;
-    errors += outcome == "error" ? 1 : 0;
+    const Outcome outcome = OutcomeOf(c, fail_on);
+    ++counts[static_cast<size_t>(outcome)];
     testcases += Testcase(c, outcome);
   }
-  const std::string counts = fmt::format(
+  const auto count = [&](Outcome outcome) { return counts[static_cast<size_t>(outcome)]; };
+  const std::string totals = fmt::format(
       "name=\"verify_rewrite\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.6f}\"",
-      report.cases.size(), failures, errors, report.seconds);
+      report.cases.size(), count(Outcome::kFailure), count(Outcome::kError), report.seconds);
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite {0}>\n{1}"
-      "  </testsuite>\n</testsuites>\n",
-      counts, testcases);
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n"
+      "  <testsuite {0} skipped=\"{1}\">\n{2}  </testsuite>\n</testsuites>\n",
+      totals, count(Outcome::kSkipped), testcases);
 }
 
 }  // namespace hv

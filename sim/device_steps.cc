@@ -2,6 +2,7 @@
 // another device or a frame (Deliver brings the value then), or if the device failed.
 #include <string>
 
+#include "base/time_limit.h"
 #include "eval/branches.h"
 #include "sim/device.h"
 #include "sim/leaves.h"
@@ -73,6 +74,10 @@ Result<int64_t> Device::ControlScalar(const Value& value) const {
 }
 
 Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
+  if (TimeLimit::IsOver()) {
+    Fail(OutOfTime().value());
+    return {};
+  }
   const Instruction& instruction = frame->plan->computation->At(index);
   switch (frame->plan->steps[static_cast<size_t>(index)].kind) {
     case StepKind::kSkip: break;

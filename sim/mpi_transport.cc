@@ -14,12 +14,17 @@
 #include <climits>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <string_view>
 
 #include "base/check.h"
+#include "sim/watchdog.h"
 
 namespace hv {
 namespace {
+
+// Longest that ranks which have agreed on their exit code wait for each other to say goodbye.
+constexpr double kLongestFarewellSeconds = 60;
 
 // Messages beyond this size travel in pieces: MPI counts are int.
 constexpr size_t kLargestPiece = size_t{1} << 30;
@@ -71,7 +76,13 @@ class MpiTransport : public Transport {
   int64_t size() const override { return size_; }
   int64_t ranks_per_node() const override { return ranks_per_node_; }
 
+  void LimitWaits(double seconds) override {
+    if (watchdog_ == nullptr && seconds > 0) watchdog_ = std::make_unique<Watchdog>(rank_);
+    if (watchdog_ != nullptr) watchdog_->LimitWaits(seconds);
+  }
+
   std::vector<std::string> AllGather(const std::string& mine) override {
+    const Watchdog::Wait wait(watchdog_.get());
     const size_t ranks = static_cast<size_t>(size_);
     HV_CHECK(mine.size() < kLargestPiece / ranks, "a state too large to agree on");
     const int own = static_cast<int>(mine.size());
@@ -94,6 +105,7 @@ class MpiTransport : public Transport {
 
   // Equal iff the minimum of the hash and of its complement are each other's complement.
   bool AllEqual(uint64_t hash) override {
+    const Watchdog::Wait wait(watchdog_.get());
     std::array<uint64_t, 2> least{hash, ~hash};
     MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
     return least[0] == ~least[1];
@@ -101,6 +113,7 @@ class MpiTransport : public Transport {
 
   void Exchange(std::span<const OutgoingMessage> sends,
                 std::span<const IncomingMessage> receives) override {
+    const Watchdog::Wait wait(watchdog_.get());
     std::vector<MPI_Request> requests;
     for (const IncomingMessage& m : receives) {
       ForEachPiece(m.bytes, [&](std::span<std::byte> piece) {
@@ -119,7 +132,17 @@ class MpiTransport : public Transport {
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
 
-  void Barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
+  void Barrier() override {
+    const Watchdog::Wait wait(watchdog_.get());
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  // The last wait of all.
+  void Finalize() {
+    LimitWaits(kLongestFarewellSeconds);
+    const Watchdog::Wait wait(watchdog_.get());
+    MPI_Finalize();
+  }
 
   bool CanReduce(ElementType type, ScalarFn fn) const override {
     return TypeOf(type) != MPI_DATATYPE_NULL && OperationOf(fn) != MPI_OP_NULL;
@@ -127,6 +150,7 @@ class MpiTransport : public Transport {
 
   void Reduce(std::span<std::byte> bytes, ElementType type, ScalarFn fn,
               const std::vector<Rank>& ranks) override {
+    const Watchdog::Wait wait(watchdog_.get());
     const size_t width = static_cast<size_t>(HostBytes(type));
     MPI_Comm communicator = CommunicatorOf(ranks);
     ForEachPiece(bytes, [&](std::span<std::byte> piece) {
@@ -166,11 +190,12 @@ class MpiTransport : public Transport {
   int64_t size_ = 1;
   int64_t ranks_per_node_ = 1;
   std::map<std::vector<Rank>, MPI_Comm> communicators_;
+  std::unique_ptr<Watchdog> watchdog_;  // once waits are limited
 };
 
 class MpiSession : public Session {
  public:
-  ~MpiSession() override { MPI_Finalize(); }
+  ~MpiSession() override { transport_.Finalize(); }
   Transport& transport() override { return transport_; }
 
  private:
@@ -195,7 +220,8 @@ void PrepareEnvironment() {
 
 Result<std::unique_ptr<Session>> StartMpiSession(int64_t launched) {
   PrepareEnvironment();
-  MPI_Init(nullptr, nullptr);
+  int provided = 0;  // a watchdog is a thread that never calls MPI
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   auto session = std::make_unique<MpiSession>();
   if (launched > 1 && session->transport().size() == 1) {
     return Invalid("mpi-mismatch",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/time_limit.h"
 #include "sim/agreement.h"
 #include "sim/device.h"
 #include "sim/events.h"
@@ -51,6 +52,10 @@ class Run {
     const int64_t first = placement_.FirstOf(rank);
     for (int64_t d = first; d < first + placement_.CountOf(rank); ++d) {
       devices_.push_back(std::make_unique<Device>(&context_, DeviceId(d)));
+      if (TimeLimit::IsOver()) {
+        devices_.back()->Fail(OutOfTime().value());
+        continue;
+      }
       std::vector<Value> arguments;
       const size_t count = plan_.Entry().computation->parameters.size();
       for (size_t p = 0; p < count; ++p) {

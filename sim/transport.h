@@ -40,6 +40,9 @@ class Transport {
   virtual void Exchange(std::span<const OutgoingMessage> sends,
                         std::span<const IncomingMessage> receives) = 0;
   virtual void Barrier() = 0;
+  // A rank that waits for others for more than `seconds` (0: for ever) takes the job down: one of
+  // them is stopped, or hangs.
+  virtual void LimitWaits(double /*seconds*/) {}
 
   // The library's own all-reduce of `bytes` in place, over `ranks` (ascending; this one is among them;
   // all of them call it). Only where CanReduce, the same on all ranks, says so.

@@ -133,19 +133,24 @@ std::optional<int> CommandLine::Parse(int argc, char** argv) {
 
 std::string_view ProgramVersion() { return HV_VERSION; }
 
-std::optional<int64_t> ParseBytes(std::string_view text) {
+Result<int64_t> ParseBytes(std::string_view flag, std::string_view text) {
+  const auto refuse = [&] {
+    return Invalid("flag-size", std::string(flag) + ": no size: " + std::string(text));
+  };
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number < 0) return {};
+  if (error != std::errc() || number <= 0) return refuse();
   std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  if (unit.ends_with("iB")) unit.remove_suffix(2);
-  if (unit.ends_with("B")) unit.remove_suffix(1);
-  constexpr std::string_view kUnits = "KMGT";
+  if (unit.ends_with("iB")) {
+    unit.remove_suffix(2);
+  } else if (unit.ends_with("B")) {
+    unit.remove_suffix(1);
+  }
   if (unit.empty()) return number;
-  const size_t power = kUnits.find(unit[0]);
-  if (unit.size() != 1 || power == std::string_view::npos) return {};
+  const size_t power = std::string_view("KMGT").find(unit);
+  if (unit.size() != 1 || power == std::string_view::npos) return refuse();
   const int shift = 10 * (static_cast<int>(power) + 1);
-  if (number > (INT64_MAX >> shift)) return {};
+  if (number > (INT64_MAX >> shift)) return refuse();
   return number << shift;
 }
 

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace hv {
 
 class CommandLine {
@@ -49,7 +51,7 @@ class CommandLine {
 // The version of this build.
 std::string_view ProgramVersion();
 
-// Sizes as people write them: "4GiB", "500M", "1048576".
-std::optional<int64_t> ParseBytes(std::string_view text);
+// Sizes as people write them: "4GiB", "500M", "1048576". Not zero.
+Result<int64_t> ParseBytes(std::string_view flag, std::string_view text);
 
 }  // namespace hv

@@ -54,7 +54,7 @@ std::string RewriteJson(const Module& original, const PipelineResult& result,
 
 std::string RewriteErrorJson(const std::string& module, const Error& error) {
   const Diagnostic& first = error.diagnostics[0];
-  constexpr const char* kKinds[] = {"invalid", "unsupported", "memory"};
+  constexpr const char* kKinds[] = {"invalid", "unsupported", "memory", "timeout"};
   nlohmann::ordered_json fault = {{"kind", kKinds[static_cast<int>(error.kind)]},
                                   {"message", error.Message()}};
   if (first.place.line > 0) {

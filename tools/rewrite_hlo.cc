@@ -1,7 +1,6 @@
 // rewrite_hlo: applies passes to an HLO module, prints the result, says of every candidate why it
 // did or did not match. Exit codes: 0, or 2 for a bad command line, bad HLO or a pass that broke
 // the module.
-#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -14,11 +13,11 @@
 #include "tools/command_line.h"
 #include "tools/decision_output.h"
 #include "tools/output_file.h"
+#include "tools/program.h"
+#include "verify/report_model.h"
 
 namespace hv {
 namespace {
-
-constexpr int kBadInput = 2;
 
 struct Arguments {
   std::vector<std::string> files;
@@ -110,18 +109,17 @@ int Main(int argc, char** argv) {
   if (const std::optional<int> exit_code = ReadArguments(argc, argv, &arguments)) return *exit_code;
   const Status status =
       arguments.list_passes ? WriteOutput("-", ListPasses(arguments.all)) : Rewrite(&arguments);
-  if (status) return 0;
-  std::fputs(FormatError(status.error()).c_str(), stderr);
-  if (arguments.json) {
-    std::fputs(RewriteErrorJson(arguments.module_name, status.error()).c_str(), stdout);
-  }
-  return kBadInput;
+  if (status) return kExitOk;
+  Fail(status.error(), true);
+  if (!arguments.json) return kExitBadInput;
+  const Status told = WriteOutput("-", RewriteErrorJson(arguments.module_name, status.error()));
+  return told ? kExitBadInput : Fail(told.error(), true);
 }
 
 }  // namespace
 }  // namespace hv
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error with a message
+  hv::PrepareStreams();
   return hv::Main(argc, argv);
 }

@@ -1,9 +1,9 @@
 #include "tools/run_case.h"
 
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
+#include "base/time_limit.h"
 #include "hlo/parser.h"
 #include "hlo/validator.h"
 #include "sim/agreement.h"
@@ -12,11 +12,12 @@
 #include "sim/generated_inputs.h"
 #include "sim/literal_json.h"
 #include "sim/trace.h"
+#include "sim/watchdog.h"
+#include "tools/output_file.h"
+#include "verify/report_model.h"
 
 namespace hv {
 namespace {
-
-constexpr int kOk = 0, kBadInput = 2, kMissed = 10;
 
 using Outcome = CaseFile::Outcome;
 
@@ -67,6 +68,7 @@ class CaseRunner {
     options.order_seed = settings_.seed;
     options.accumulate_wide = settings_.accumulate_wide;
     options.memory_limit_bytes = settings_.memory_limit_bytes;
+    options.max_steps = settings_.max_loop_steps;
     Trace trace;
     if (!settings_.trace_file.empty()) options.observer = trace.Observer();
     HV_ASSIGN(RunOutcome outcome,
@@ -108,9 +110,7 @@ class CaseRunner {
     for (const std::string& part : GatherOnFirst(transport_, trace.events())) events += part;
     Status written;
     if (transport_->rank() == Rank(0)) {
-      std::ofstream file(settings_.trace_file, std::ios::binary);
-      file << Trace::Document(events);
-      if (!file.flush()) written = Invalid("cannot-write", "cannot write " + settings_.trace_file);
+      written = WriteOutput(settings_.trace_file, Trace::Document(events));
     }
     return AgreeOnError(written, transport_);
   }
@@ -202,9 +202,9 @@ void Judge(Outcome expected, CaseRun* run) {
     run->agrees = run->difference.empty();
   }
   if (run->agrees) {
-    run->exit_code = *run->agrees ? kOk : run->error ? kBadInput : kMissed;
+    run->exit_code = *run->agrees ? kExitOk : run->error ? kExitBadInput : kExitMissed;
   } else {
-    run->exit_code = run->error ? kBadInput : run->stall ? kMissed : kOk;
+    run->exit_code = run->error ? kExitBadInput : run->stall ? kExitMissed : kExitOk;
   }
 }
 
@@ -213,8 +213,11 @@ void Judge(Outcome expected, CaseRun* run) {
 CaseRun RunCase(const std::string& module_path, const std::string& case_path,
                 const RunSettings& settings, Transport* transport) {
   CaseRun run;
+  const TimeLimit limit(settings.timeout_seconds);
+  transport->LimitWaits(PatienceFor(settings.timeout_seconds));
   CaseRunner runner(settings, transport, &run);
   if (Status status = runner.Run(module_path, case_path); !status) run.error = status.error();
+  transport->LimitWaits(0);
   if (run.name.empty()) run.name = std::filesystem::path(module_path).filename();
   run.label = case_path.empty() ? module_path
                                 : std::string(std::filesystem::path(case_path).parent_path());

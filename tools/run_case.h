@@ -18,6 +18,8 @@ struct RunSettings {
   ReductionOrder order = ReductionOrder::kGroup;
   bool accumulate_wide = false;
   int64_t memory_limit_bytes = 0;
+  int64_t max_loop_steps = 0;   // 0: no limit
+  double timeout_seconds = 0;   // 0: none
   std::string expected_key;
   bool keep_outputs = true;
   std::string trace_file;

@@ -1,18 +1,19 @@
-// run_hlo: executes HLO modules on every device of their mesh and prints the outputs, or checks them
-// against a case. Exit codes: 0 fine, 2 bad input, 10 a mismatch or a deadlock, 70 internal error.
+// run_hlo: executes HLO modules on every device of their mesh and prints the outputs, or checks
+// them against a case. Exit codes: 0 fine, 2 bad input, 10 a mismatch or a deadlock, 70 internal
+// error.
 #include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "report/text.h"
 #include "sim/memory_limit.h"
-#include "sim/mpi_session.h"
 #include "tools/command_line.h"
+#include "tools/output_file.h"
+#include "tools/program.h"
 #include "tools/run_case.h"
 #include "tools/run_output.h"
-#include "tools/self_launch.h"
+#include "verify/report_model.h"
 
 namespace hv {
 namespace {
@@ -21,7 +22,9 @@ struct Flags {
   std::vector<std::string> modules, cases;
   std::string inputs, json, memory_limit, trace;
   std::optional<int64_t> replicas, partitions;
-  int64_t ranks = 0;
+  std::optional<int64_t> ranks;
+  int64_t max_loop_steps = 10'000'000;
+  std::optional<double> timeout;
   std::string expected_key;
   uint64_t seed = 0;
   int order = 0, accumulate = 0, color = 0;
@@ -42,8 +45,12 @@ void Declare(CommandLine* line, Flags* f) {
   line->Integer("--partitions", &f->partitions, "partitions, if the module header does not say");
   line->Integer("-n,--ranks", &f->ranks, "start again under mpirun on this many ranks");
   line->Choice("--reduction-order", kOrders, &f->order, "order in which members are reduced");
-  line->Choice("--accumulate", kAccumulate, &f->accumulate, "type in which narrow floats are summed");
+  line->Choice("--accumulate", kAccumulate, &f->accumulate,
+               "type in which narrow floats are summed");
   line->Text("--memory-limit", &f->memory_limit, "refuse runs that need more, e.g. 4GiB");
+  line->Integer("--max-loop-steps", &f->max_loop_steps,
+                "loop iterations a device may take, over all loops; 0: no limit");
+  line->Real("--timeout", &f->timeout, "seconds a module may run");
   line->OptionalText("--json", &f->json, "print one JSON document, or write it to a file");
   line->Flag("--no-outputs", &f->no_outputs, "leave the outputs out");
   line->Text("--trace", &f->trace, "write a timeline (Chrome trace format)");
@@ -97,64 +104,57 @@ Result<RunSettings> SettingsOf(const Flags& flags) {
   settings.expected_key = flags.expected_key;
   settings.keep_outputs = !flags.no_outputs;
   settings.trace_file = flags.trace;
+  if (flags.max_loop_steps < 0 || !(flags.timeout.value_or(1) > 0)) {
+    return Invalid("flag-value",
+                   "--max-loop-steps must not be negative, --timeout must be positive");
+  }
+  settings.max_loop_steps = flags.max_loop_steps;
+  settings.timeout_seconds = flags.timeout.value_or(0);
   settings.memory_limit_bytes = DefaultMemoryLimit();
   if (!flags.memory_limit.empty()) {
-    const std::optional<int64_t> bytes = ParseBytes(flags.memory_limit);
-    if (!bytes) return Invalid("bad-size", "--memory-limit: no size: " + flags.memory_limit);
-    settings.memory_limit_bytes = *bytes;
+    HV_ASSIGN(settings.memory_limit_bytes, ParseBytes("--memory-limit", flags.memory_limit));
   }
   return settings;
 }
 
-void Print(const Flags& flags, const std::vector<CaseRun>& runs, bool many) {
-  const bool color = WantsColor(kColors[static_cast<size_t>(flags.color)], isatty(1) != 0,
-                                LaunchedRanks() > 0);
+Status Print(const Flags& flags, const std::vector<CaseRun>& runs, bool many) {
+  const bool color =
+      WantsColor(kColors[static_cast<size_t>(flags.color)], isatty(1) != 0, LaunchedRanks() > 0);
   if (!many && runs[0].error && !runs[0].agrees) {
     std::fputs(FormatError(*runs[0].error).c_str(), stderr);
   }
   std::string document;
   if (!flags.json.empty()) {
-    document = (many ? RunsJson(runs, !flags.no_outputs) : RunJson(runs[0], !flags.no_outputs)) + "\n";
+    document =
+        (many ? RunsJson(runs, !flags.no_outputs) : RunJson(runs[0], !flags.no_outputs)) + "\n";
   }
-  if (flags.json == "-") {
-    std::fputs(document.c_str(), stdout);
-    return;
-  }
-  if (!flags.json.empty()) std::ofstream(flags.json, std::ios::binary) << document;
+  if (!flags.json.empty()) HV_RETURN_IF_ERROR(WriteOutput(flags.json, document));
+  if (flags.json == "-") return {};
   if (!many) {
     const RunTextOptions options{!flags.no_outputs && !flags.quiet, flags.verbose, color};
-    std::fputs(RunText(runs[0], options).c_str(), stdout);
-    return;
+    return WriteOutput("-", RunText(runs[0], options));
   }
+  std::string text;
   for (const CaseRun& run : runs) {
-    if (!flags.quiet || run.exit_code != 0) std::fputs(RunLine(run, color).c_str(), stdout);
+    if (!flags.quiet || run.exit_code != kExitOk) text += RunLine(run, color);
   }
-  std::fputs(RunsSummary(runs).c_str(), stdout);
+  return WriteOutput("-", text + RunsSummary(runs));
 }
 
-int Fail(const Error& error, bool is_first) {
-  if (is_first) std::fputs(FormatError(error).c_str(), stderr);
-  return kExitBadInput;
-}
-
-int Run(const Flags& flags) {
-  Result<std::unique_ptr<Session>> session = StartSession();
-  if (!session) return Fail(session.error(), true);
-  const bool is_first = (*session)->IsFirst();
+int Run(const Flags& flags, Session* session) {
   const Result<std::vector<CaseFolder>> found = FindRuns(flags);
-  if (!found) return Fail(found.error(), is_first);
+  if (!found) return Fail(found.error(), session->IsFirst());
   const Result<RunSettings> settings = SettingsOf(flags);
-  if (!settings) return Fail(settings.error(), is_first);
+  if (!settings) return Fail(settings.error(), session->IsFirst());
   std::vector<CaseRun> runs;
-  int code = 0;
+  int code = kExitOk;
   for (const CaseFolder& files : *found) {
-    runs.push_back(RunCase(files.module_path, files.case_path, *settings, &(*session)->transport()));
+    runs.push_back(RunCase(files.module_path, files.case_path, *settings, &session->transport()));
     code = WorseExitCode(code, runs.back().exit_code);
   }
-  const bool many = runs.size() > 1 || !flags.cases.empty();
-  if (is_first) Print(flags, runs, many);
-  std::fflush(nullptr);
-  return code;
+  if (!session->IsFirst()) return code;
+  const Status printed = Print(flags, runs, runs.size() > 1 || !flags.cases.empty());
+  return printed ? code : WorseExitCode(code, Fail(printed.error(), true));
 }
 
 int Main(int argc, char** argv) {
@@ -162,15 +162,17 @@ int Main(int argc, char** argv) {
   CommandLine line("run_hlo", "Executes HLO modules on every device of their mesh.");
   Declare(&line, &flags);
   if (const std::optional<int> code = line.Parse(argc, argv)) return *code;
-  if (flags.list_ops) {
-    if (IsFirstLaunched()) std::fputs(ListOps().c_str(), stdout);
-    return kExitOk;
-  }
-  if (flags.ranks > 0 && LaunchedRanks() == 0) return LaunchRanks(flags.ranks, argc, argv);
-  return Run(flags);
+  if (flags.list_ops) return PrintOnce(ListOps());
+  std::vector<std::string> inputs = flags.modules;
+  inputs.push_back(flags.inputs);
+  return RunOnRanks(flags.ranks, inputs, argc, argv,
+                    [&](Session* session) { return Run(flags, session); });
 }
 
 }  // namespace
 }  // namespace hv
 
-int main(int argc, char** argv) { return hv::Main(argc, argv); }
+int main(int argc, char** argv) {
+  hv::PrepareStreams();
+  return hv::Main(argc, argv);
+}

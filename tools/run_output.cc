@@ -11,7 +11,7 @@
 namespace hv {
 namespace {
 
-enum class Ending { kAgrees, kRan, kDiffers, kDeadlock, kUnsupported, kInvalid, kMemory };
+enum class Ending { kAgrees, kRan, kDiffers, kDeadlock, kUnsupported, kInvalid, kMemory, kTimeout };
 
 Ending EndingOf(const CaseRun& run) {
   if (run.agrees && *run.agrees) return Ending::kAgrees;
@@ -19,6 +19,7 @@ Ending EndingOf(const CaseRun& run) {
     switch (run.error->kind) {
       case ErrorKind::kUnsupported: return Ending::kUnsupported;
       case ErrorKind::kMemory: return Ending::kMemory;
+      case ErrorKind::kTime: return Ending::kTimeout;
       case ErrorKind::kInvalid: return Ending::kInvalid;
     }
   }
@@ -27,8 +28,8 @@ Ending EndingOf(const CaseRun& run) {
 }
 
 constexpr std::string_view kWords[] = {"agrees", "ran", "DIFFERS", "DEADLOCK", "unsupported",
-                                       "INVALID", "memory"};
-constexpr std::string_view kErrorKinds[] = {"invalid", "unsupported", "memory"};
+                                       "INVALID", "memory", "timeout"};
+constexpr std::string_view kErrorKinds[] = {"invalid", "unsupported", "memory", "timeout"};
 
 std::string Quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

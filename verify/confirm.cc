@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <variant>
 
 #include "base/check.h"
+#include "base/time_limit.h"
 #include "verify/native_runs.h"
 #include "verify/prepare.h"
 
@@ -24,10 +26,26 @@ std::array<std::string, 2> Gather(const NativeRuns::Ran& ran, const OutputPlace&
   return texts;
 }
 
+// A pass command has run once; what it made is what was examined.
+Scenario WithoutCommand(const Scenario& scenario, const Examined& examined) {
+  Scenario settled = scenario;
+  if (examined.rewritten.empty()) return settled;
+  settled.pass_command.clear();
+  settled.after = {"", examined.rewritten, "<output of pass command>"};
+  return settled;
+}
+
+bool RanOutOfTime(const NativeRuns::Ran& ran) {
+  return std::any_of(ran.error.begin(), ran.error.end(), [](const std::optional<Error>& error) {
+    return error && error->kind == ErrorKind::kTime;
+  });
+}
+
 }  // namespace
 
 void ConfirmRefutation(const Scenario& scenario, Examined* examined, Transport* transport) {
-  auto prepared = Prepare(scenario);
+  const TimeLimit limit(scenario.timeout_seconds);
+  auto prepared = Prepare(WithoutCommand(scenario, *examined));
   HV_CHECK(std::holds_alternative<Prepared>(prepared), "a case that was prepared no longer can be");
   const Pair& pair = std::get<Prepared>(prepared).pair;
   const InputSpace space = SpaceOf(pair, scenario, examined->assumptions);
@@ -36,6 +54,7 @@ void ConfirmRefutation(const Scenario& scenario, Examined* examined, Transport* 
   const NativeRuns native(pair, space, scenario.inputs, *ranges, {});
   const NativeDifference& found = examined->refutation->difference;
   const NativeRuns::Ran ran = native.Run(examined->refutation->input, transport);
+  if (RanOutOfTime(ran)) return RunOutOfTime(scenario, examined);
   HV_CHECK(ran.finished(), "a run that finished in one process no longer does");
   const auto [before, after] = Gather(ran, found.place, transport);
   HV_CHECK(before == found.before && after == found.after,

@@ -63,7 +63,7 @@ Result<RunOutcome> ExactRuns::RunSide(Side side, CodeDomain* domain, const Codes
   options.domain = probe.get();
   options.transport = transport.get();
   options.max_steps = kMaxLoopSteps;
-  options.memory_limit_bytes = MemoryLimit() / kCodeFactor;
+  options.memory_limit_bytes = MemoryLimit(pair_) / kCodeFactor;
   const Module& module = pair_.of(side);
   return RunModule(module, pair_.mesh, MakeInputs(module, space_, Fill(domain, codes)), options);
 }

@@ -38,6 +38,9 @@ class Examination {
   Divergence FirstDivergence() const;
   std::string Explanation() const;
 
+  // For all inputs, replicas included: whatever runs may add.
+  bool IsProved() const { return findings_.proof.has_value() && consistency_known_; }
+
   // Before is undefined or cannot finish wherever control differs by device.
   bool ControlDiverges() const;
 

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <memory>
 
+#include "base/time_limit.h"
+#include "hlo/printer.h"
 #include "verify/claims.h"
 #include "verify/describe.h"
 #include "verify/examination.h"
@@ -42,9 +44,8 @@ Status AddCost(const Scenario& scenario, const Pair& pair, CaseReport* report) {
 
 void Invalidate(Error error, bool from_pass, Examined* examined) {
   CaseReport& report = examined->report;
-  const bool unsupported = error.kind != ErrorKind::kInvalid;
-  report.verdict = unsupported ? Verdict::kUnknown : Verdict::kInvalid;
-  report.unsupported = unsupported;
+  report.verdict = error.kind == ErrorKind::kInvalid ? Verdict::kInvalid : Verdict::kUnknown;
+  report.unsupported = error.kind == ErrorKind::kUnsupported || error.kind == ErrorKind::kMemory;
   report.reason = error.diagnostics.front().message;
   report.diagnostics = std::move(error.diagnostics);
   for (Diagnostic& d : report.diagnostics) {
@@ -59,6 +60,29 @@ Status CheckParameters(const Scenario& scenario, const InputSpace& space) {
     return Invalid("scenario-parameter",
                    fmt::format("replicated: the module has no parameter {}", parameter),
                    {scenario.file});
+  }
+  return {};
+}
+
+// Values given explicitly are there for every device, one per parameter, and fit.
+Status CheckGivenInputs(const InputPlan& plan, const InputSpace& space) {
+  if (plan.per_device == nullptr && plan.for_all == nullptr) return {};
+  NativeInput given;
+  given.values = NativeInput::Values::kExplicit;
+  const SlotFill fill = FillNative(given, space, {}, plan);
+  for (int64_t device = 0; device < space.mesh().devices(); ++device) {
+    const Json* list = plan.for_all;
+    if (plan.per_device != nullptr) {
+      list = plan.per_device->Find(space.mesh().NameOf(DeviceId(device)));
+    }
+    const auto expected = static_cast<size_t>(space.parameter_count());
+    if (list != nullptr && list->items().size() != expected) {
+      return list->MakeError("scenario-inputs", fmt::format("expected {} values", expected));
+    }
+    for (size_t slot = 0; slot < space.slots().size(); ++slot) {
+      const auto value = fill(space.slots()[slot].shape, static_cast<int64_t>(slot), device);
+      if (!value) return tl::make_unexpected(value.error());
+    }
   }
   return {};
 }
@@ -143,15 +167,34 @@ void ExaminePrepared(const Scenario& scenario, Prepared prepared, Examined* exam
   auto ranges = ResolveRanges(space, scenario.inputs);
   Status checked = CheckParameters(scenario, space);
   if (!ranges) checked = tl::make_unexpected(std::move(ranges).error());
+  if (checked) checked = CheckGivenInputs(scenario.inputs, space);
   if (checked) checked = AddCost(scenario, pair, &report);
   if (!checked) return Invalidate(std::move(checked).error(), false, examined);
   auto examination = ExamineUnderAssumptions(pair, scenario, *ranges, &report.assumptions);
+  const bool proved = examination->IsProved();
   Conclude(scenario, pair, examination.get(), examined);
+  if (examined->refutation && !scenario.pass_command.empty()) {
+    examined->rewritten = PrintModule(pair.after);
+  }
+  if (TimeLimit::IsOver() && !proved) RunOutOfTime(scenario, examined);
 }
 
 }  // namespace
 
+void RunOutOfTime(const Scenario& scenario, Examined* examined) {
+  examined->findings = {};
+  examined->findings.cannot_run =
+      fmt::format("timeout: not decided within {:g} s", scenario.timeout_seconds);
+  examined->refutation.reset();
+  CaseReport& report = examined->report;
+  report.counterexample.reset();
+  report.stalled.clear();
+  report.waiting.clear();
+  report.cycle.clear();
+}
+
 Examined Examine(const Scenario& scenario) {
+  const TimeLimit limit(scenario.timeout_seconds);
   const auto start = std::chrono::steady_clock::now();
   Examined examined;
   examined.report.name = scenario.name;

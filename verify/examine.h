@@ -27,9 +27,14 @@ struct Examined {
   Demand demand;
   InputAssumptions assumptions;  // under which the findings hold
   std::optional<Refutation> refutation;
+  std::string rewritten;  // what the pass command made of the module, where it must run again
 };
 
+// Takes no longer than the scenario allows, but for one long step.
 Examined Examine(const Scenario& scenario);
+
+// The time of the case was over before it could be judged: whatever was found is left.
+void RunOutOfTime(const Scenario& scenario, Examined* examined);
 
 // The input leaves of a prepared pair under assumptions; the same on every rank.
 InputSpace SpaceOf(const Pair& pair, const Scenario& scenario, const InputAssumptions& assumptions);

@@ -93,7 +93,7 @@ void Fields(A& a, Refutation& v) {
 }
 template <class A>
 void Fields(A& a, Examined& v) {
-  a(v.report, v.findings, v.demand, v.assumptions, v.refutation);
+  a(v.report, v.findings, v.demand, v.assumptions, v.refutation, v.rewritten);
 }
 
 std::string ToWire(std::vector<Examined>& cases) {

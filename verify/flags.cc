@@ -62,6 +62,10 @@ Status ApplyInputFlags(const ScenarioFlags& flags, Scenario* scenario) {
 }
 
 Status ApplyFlags(const ScenarioFlags& flags, Scenario* scenario) {
+  if (!(flags.timeout_seconds.value_or(1) > 0) || !(flags.max_cost_ratio.value_or(0) >= 0)) {
+    return Invalid("flag-value",
+                   "--timeout must be positive, --max-cost-ratio must not be negative");
+  }
   if (flags.replicas) scenario->replicas = flags.replicas;
   if (flags.partitions) scenario->partitions = flags.partitions;
   if (flags.expect) scenario->expect = *flags.expect;
@@ -69,6 +73,7 @@ Status ApplyFlags(const ScenarioFlags& flags, Scenario* scenario) {
   if (!flags.machine.empty()) scenario->machine = flags.machine;
   if (flags.max_cost_ratio) scenario->max_cost_ratio = flags.max_cost_ratio;
   if (flags.timeout_seconds) scenario->timeout_seconds = *flags.timeout_seconds;
+  if (flags.memory_limit_bytes) scenario->memory_limit_bytes = *flags.memory_limit_bytes;
   scenario->ignore_claims |= flags.ignore_claims;
   return ApplyInputFlags(flags, scenario);
 }

@@ -21,6 +21,7 @@ struct ScenarioFlags {
   std::string ranges, replicated, machine;
   std::optional<double> max_cost_ratio;
   std::optional<double> timeout_seconds;
+  std::optional<int64_t> memory_limit_bytes;
   bool ignore_claims = false;
 };
 

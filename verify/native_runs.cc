@@ -82,7 +82,7 @@ NativeRuns::Ran NativeRuns::RunIn(Domain* domain, const NativeInput& input, Tran
     options.order = order;
     options.order_seed = plan_.seed;
     options.max_steps = kMaxLoopSteps;
-    options.memory_limit_bytes = MemoryLimit();
+    options.memory_limit_bytes = MemoryLimit(pair_);
     options.observer = observers[side];
     const Module& module = pair_.of(kSides[side]);
     auto outcome = RunModule(module, pair_.mesh, MakeInputs(module, space_, fill), options);

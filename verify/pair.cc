@@ -42,9 +42,9 @@ bool FindInLeaf(const Value& a, const Value& b, const DifferenceFilter& filter,
 
 }  // namespace
 
-int64_t MemoryLimit() {
-  static const int64_t limit = DefaultMemoryLimit();
-  return limit;
+int64_t MemoryLimit(const Pair& pair) {
+  static const int64_t of_machine = DefaultMemoryLimit();  // asked once
+  return pair.memory_limit_bytes > 0 ? pair.memory_limit_bytes : of_machine;
 }
 
 std::optional<OutputPlace> FirstNativeDifference(const Outputs& before, const Outputs& after,

@@ -24,11 +24,12 @@ constexpr std::string_view ToString(Side side) {
 struct Pair {
   Module before, after;
   Mesh mesh;
+  int64_t memory_limit_bytes = 0;  // of one run; 0: what the machine has
   const Module& of(Side side) const { return side == Side::kBefore ? before : after; }
 };
 
-// Bytes a run may take; asked of the machine once.
-int64_t MemoryLimit();
+// Bytes a run may take.
+int64_t MemoryLimit(const Pair& pair);
 
 using Outputs = std::map<DeviceId, Value>;
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/time_limit.h"
 
 namespace hv {
 namespace {
@@ -53,6 +55,7 @@ bool Start(const std::string& command, Child* child) {
   if (child->pid < 0) return false;
   if (child->pid == 0) {
     setpgid(0, 0);  // so that a timeout takes the command's own children along
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(child->in.read_end, STDIN_FILENO);
     dup2(child->out.write_end, STDOUT_FILENO);
     dup2(child->err.write_end, STDERR_FILENO);
@@ -64,6 +67,9 @@ bool Start(const std::string& command, Child* child) {
   Pipe::Close(&child->err.write_end);
   return true;
 }
+
+constexpr size_t kLargestOutput = size_t{1} << 30;
+constexpr size_t kErrorTail = 400;  // of what the command says on standard error
 
 // Reads what is there; closes the end at end of file.
 void Drain(int* end, std::string* text) {
@@ -84,9 +90,11 @@ void Feed(int* end, const std::string& input, size_t* sent) {
   if (gone || *sent == input.size()) Pipe::Close(end);
 }
 
-// Moves data until the command has closed its outputs; false if time ran out.
-bool Transfer(Child* child, const std::string& input, double timeout_seconds, std::string* out,
-              std::string* err) {
+enum class Ending { kDone, kTimeout, kTooLarge };
+
+// Moves data until the command has closed its outputs.
+Ending Transfer(Child* child, const std::string& input, double timeout_seconds, std::string* out,
+                std::string* err) {
   const auto start = Clock::now();
   size_t sent = 0;
   fcntl(child->in.write_end, F_SETFL, O_NONBLOCK);
@@ -95,24 +103,25 @@ bool Transfer(Child* child, const std::string& input, double timeout_seconds, st
     pollfd fds[3] = {{child->out.read_end, POLLIN, 0},
                      {child->err.read_end, POLLIN, 0},
                      {child->in.write_end, POLLOUT, 0}};
-    if (poll(fds, 3, 100) < 0 && errno != EINTR) return false;
+    poll(fds, 3, 100);
     if (fds[0].revents != 0) Drain(&child->out.read_end, out);
     if (fds[1].revents != 0) Drain(&child->err.read_end, err);
     if (fds[2].revents != 0) Feed(&child->in.write_end, input, &sent);
+    if (out->size() > kLargestOutput) return Ending::kTooLarge;
+    if (err->size() > 2 * kErrorTail) err->erase(0, err->size() - kErrorTail);
     const std::chrono::duration<double> elapsed = Clock::now() - start;
-    if (timeout_seconds > 0 && elapsed.count() > timeout_seconds) return false;
+    if (timeout_seconds > 0 && elapsed.count() > timeout_seconds) return Ending::kTimeout;
   }
-  return true;
+  return Ending::kDone;
 }
 
 tl::unexpected<Error> Failed(const std::string& command, const std::string& how,
                              const std::string& err) {
   auto error = Invalid("pass-command", fmt::format("pass command '{}' {}", command, how));
-  constexpr size_t kTail = 400;
   const std::string_view said = TrimSpace(err);
   if (!said.empty()) {
     error.value().diagnostics[0].notes.emplace_back(
-        said.substr(said.size() - std::min(said.size(), kTail)));
+        said.substr(said.size() - std::min(said.size(), kErrorTail)));
   }
   return error;
 }
@@ -127,16 +136,20 @@ Result<std::string> RunPassCommand(const std::string& command, const std::string
   sigaction(SIGPIPE, &ignore, &previous);
   std::string out, err;
   const bool started = Start(command, &child);
-  const bool finished = started && Transfer(&child, input, timeout_seconds, &out, &err);
+  const Ending ending =
+      started ? Transfer(&child, input, timeout_seconds, &out, &err) : Ending::kDone;
   int status = 0;
   if (started) {
-    if (!finished) kill(-child.pid, SIGKILL);
+    if (ending != Ending::kDone) kill(-child.pid, SIGKILL);
     while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
     }
   }
   sigaction(SIGPIPE, &previous, nullptr);
   if (!started) return Failed(command, std::string("cannot be started: ") + strerror(errno), "");
-  if (!finished) return Failed(command, "ran out of time", err);
+  if (ending == Ending::kTooLarge) return Failed(command, "prints more than 1 GiB", "");
+  if (ending == Ending::kTimeout) {
+    return OutOfTime(fmt::format("pass command '{}' ran out of time", command));
+  }
   if (WIFSIGNALED(status)) {
     return Failed(command, fmt::format("was killed by signal {}", WTERMSIG(status)), err);
   }

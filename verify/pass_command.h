@@ -8,8 +8,8 @@
 namespace hv {
 
 // Runs `command` with the shell, `input` on its standard input; its standard output. A command that
-// cannot run, fails (exit status, signal) or takes longer than `timeout_seconds` (0: no limit) is
-// an error that quotes the tail of its standard error.
+// cannot run, fails (exit status, signal) or prints too much is an error that quotes the tail of
+// its standard error; one that takes longer than `timeout_seconds` (0: no limit) is killed, kTime.
 Result<std::string> RunPassCommand(const std::string& command, const std::string& input,
                                    double timeout_seconds);
 

@@ -102,34 +102,20 @@ std::variant<Prepared, PrepareError> RunOwnPasses(const Scenario& scenario, Modu
     return PrepareError{std::move(result.broken), true, std::move(decisions)};
   }
   Prepared prepared{
-      {std::move(before), std::move(result.module), Mesh{counts.replicas, counts.partitions}},
+      {std::move(before), std::move(result.module), Mesh{counts.replicas, counts.partitions}, 0},
       result.changed,
       std::move(decisions)};
   return prepared;
 }
 
-// The command's output with its counts taken from the input where it states none.
-std::variant<Prepared, PrepareError> RunCommand(const Scenario& scenario, Module before,
-                                                DeviceCounts counts) {
-  auto text = RunPassCommand(scenario.pass_command, PrintModule(before), scenario.timeout_seconds);
-  if (!text) return PrepareError{std::move(text).error(), true, {}};
-  auto after = ParseModule("<output of pass command>", std::move(*text));
-  if (!after) return PrepareError{std::move(after).error(), true, {}};
-  if (auto valid = Validate(*after, counts); !valid) {
-    return PrepareError{std::move(valid).error(), true, {}};
-  }
-  const bool changed = !SameModule(before, *after, nullptr);
-  return Prepared{{std::move(before), std::move(*after), Mesh{counts.replicas, counts.partitions}},
-                  changed,
-                  {}};
-}
-
-std::variant<Prepared, PrepareError> ReadAfter(const Scenario& scenario, Module before,
-                                               DeviceCounts counts) {
-  const auto failed = [](Error error) { return PrepareError{std::move(error), false, {}}; };
-  auto after = Read(scenario.after);
+// A module after that comes as text; it takes the device counts of the one before where it states
+// none.
+std::variant<Prepared, PrepareError> ReadAfter(const HloSource& source, bool from_pass,
+                                               Module before, DeviceCounts counts) {
+  const auto failed = [&](Error error) { return PrepareError{std::move(error), from_pass, {}}; };
+  auto after = Read(source);
   if (!after) return failed(std::move(after).error());
-  Pair pair{std::move(before), std::move(*after), Mesh{counts.replicas, counts.partitions}};
+  Pair pair{std::move(before), std::move(*after), Mesh{counts.replicas, counts.partitions}, 0};
   const Module& m = pair.after;
   if (m.replica_count.value_or(counts.replicas) != counts.replicas ||
       m.num_partitions.value_or(counts.partitions) != counts.partitions) {
@@ -143,6 +129,14 @@ std::variant<Prepared, PrepareError> ReadAfter(const Scenario& scenario, Module 
   return Prepared{std::move(pair), changed, {}};
 }
 
+std::variant<Prepared, PrepareError> RunCommand(const Scenario& scenario, Module before,
+                                                DeviceCounts counts) {
+  auto text = RunPassCommand(scenario.pass_command, PrintModule(before), scenario.timeout_seconds);
+  if (!text) return PrepareError{std::move(text).error(), true, {}};
+  return ReadAfter({"", std::move(*text), "<output of pass command>"}, true, std::move(before),
+                   counts);
+}
+
 }  // namespace
 
 std::variant<Prepared, PrepareError> Prepare(const Scenario& scenario) {
@@ -152,11 +146,12 @@ std::variant<Prepared, PrepareError> Prepare(const Scenario& scenario) {
   auto counts = CountsOf(*before, scenario);
   if (!counts) return failed(std::move(counts).error());
   if (auto valid = Validate(*before, *counts); !valid) return failed(std::move(valid).error());
-  auto prepared = !scenario.after.empty() ? ReadAfter(scenario, std::move(*before), *counts)
-                  : !scenario.pass_command.empty()
-                      ? RunCommand(scenario, std::move(*before), *counts)
-                      : RunOwnPasses(scenario, std::move(*before), *counts);
+  auto prepared =
+      !scenario.after.empty() ? ReadAfter(scenario.after, false, std::move(*before), *counts)
+      : !scenario.pass_command.empty() ? RunCommand(scenario, std::move(*before), *counts)
+                                       : RunOwnPasses(scenario, std::move(*before), *counts);
   if (Prepared* ok = std::get_if<Prepared>(&prepared)) {
+    ok->pair.memory_limit_bytes = scenario.memory_limit_bytes;
     if (auto comparable = CheckComparable(ok->pair); !comparable) {
       return PrepareError{std::move(comparable).error(), scenario.after.empty(),
                           std::move(ok->decisions)};

@@ -57,6 +57,7 @@ struct Scenario {
   std::optional<double> max_cost_ratio;
   bool ignore_claims = false;
   double timeout_seconds = 0;            // 0: none
+  int64_t memory_limit_bytes = 0;        // of one run; 0: what the machine has
   std::optional<JsonDocument> document;  // keeps InputPlan's nodes alive
   std::optional<Error> error;            // it could not be read; nothing else holds then
 };

@@ -88,7 +88,7 @@ std::optional<Outputs> TruthRuns::RunSide(Side side, Table* table, ArithmeticFac
   options.domain = probe.get();
   options.transport = transport.get();
   options.max_steps = kMaxLoopSteps;
-  options.memory_limit_bytes = MemoryLimit() / 4;
+  options.memory_limit_bytes = MemoryLimit(pair_) / 4;
   const SlotFill fill = [this, table](const Shape* shape, int64_t slot, int64_t device) {
     return Fill(shape, slot, device, table);
   };

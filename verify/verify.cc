@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <variant>
 
 #include "base/check.h"
+#include "sim/watchdog.h"
 #include "verify/confirm.h"
 #include "verify/examine.h"
 #include "verify/examined_wire.h"
@@ -14,10 +16,22 @@
 namespace hv {
 namespace {
 
+// Time limits of the cases that one rank examines, for the rank that may take longest; 0 if
+// unlimited.
+double LongestShare(const std::vector<Scenario>& scenarios, size_t ranks) {
+  std::vector<double> shares(ranks);
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    if (scenarios[i].timeout_seconds <= 0) return 0;
+    shares[i % ranks] += scenarios[i].timeout_seconds;
+  }
+  return *std::max_element(shares.begin(), shares.end());
+}
+
 // Examines case i on rank i mod N; all results in order, on every rank.
 std::vector<Examined> ExamineAll(const std::vector<Scenario>& scenarios, Transport* transport) {
   const auto ranks = static_cast<size_t>(transport->size());
   const auto rank = static_cast<size_t>(transport->rank().value);
+  transport->LimitWaits(PatienceFor(LongestShare(scenarios, ranks)));
   std::vector<Examined> mine;
   for (size_t i = rank; i < scenarios.size(); i += ranks) {
     const CheckContext context("examining " + scenarios[i].name);
@@ -61,10 +75,12 @@ Report Verify(const std::vector<Scenario>& scenarios, const VerifyOptions& optio
   std::vector<Examined> all = ExamineAll(scenarios, transport);
   for (size_t i = 0; i < scenarios.size(); ++i) {
     const CheckContext context("confirming " + scenarios[i].name);
+    transport->LimitWaits(PatienceFor(scenarios[i].timeout_seconds));
     if (all[i].refutation) ConfirmRefutation(scenarios[i], &all[i], transport);
     Conclude(&all[i], &internal_error);
     report.cases.push_back(std::move(all[i].report));
   }
+  transport->LimitWaits(0);
   Summarize(options.fail_on, &report);
   if (internal_error) report.exit_code = kExitInternal;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

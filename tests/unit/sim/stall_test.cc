@@ -1,6 +1,7 @@
 // Deadlocks and mismatches, and programs that look like one and are none.
 #include <gmock/gmock.h>
 
+#include "base/time_limit.h"
 #include "tests/unit/sim/sim_testing.h"
 
 namespace hv {
@@ -185,6 +186,19 @@ ENTRY main { z = s32[] constant(0)  st = (s32[]) tuple(z)
   ASSERT_TRUE(run.error);
   EXPECT_EQ(run.error->kind, ErrorKind::kUnsupported);
   EXPECT_EQ(run.error->diagnostics[0].id, "loop-limit");
+}
+
+TEST(Stall, TimeLimitEndsAnEndlessLoop) {
+  const TimeLimit outer(1000), limit(0.02);
+  TestRun run(R"(HloModule m
+more { st = (s32[]) parameter(0)  ROOT go = pred[] constant(true) }
+step { st = (s32[]) parameter(0)  ROOT t = (s32[]) copy(st) }
+ENTRY main { z = s32[] constant(0)  st = (s32[]) tuple(z)
+  ROOT w = (s32[]) while(st), condition=more, body=step })");
+  run.Run();
+  ASSERT_TRUE(run.error);
+  EXPECT_EQ(run.error->kind, ErrorKind::kTime);
+  EXPECT_EQ(run.error->diagnostics[0].id, "time-limit");
 }
 
 }  // namespace

@@ -30,7 +30,13 @@ TEST(PassCommand, FailuresAreNamed) {
   EXPECT_THAT(ErrorOf("echo why >&2; exit 3"), HasSubstr("note: why"));
   EXPECT_THAT(ErrorOf("kill -9 $$"), HasSubstr("was killed by signal 9"));
   EXPECT_THAT(ErrorOf("nonexistent-command-x"), HasSubstr("exit code 127"));
-  EXPECT_THAT(ErrorOf("sleep 30", 0.05), HasSubstr("ran out of time"));
+}
+
+TEST(PassCommand, IsKilledWithItsChildrenWhenItsTimeIsOver) {
+  const auto output = RunPassCommand("sleep 30 | sleep 30", "text", 0.05);
+  ASSERT_FALSE(output.has_value());
+  EXPECT_EQ(output.error().kind, ErrorKind::kTime);
+  EXPECT_THAT(output.error().Message(), HasSubstr("ran out of time"));
 }
 
 }  // namespace

@@ -1,0 +1,59 @@
+// Ends a process that waits for other processes for longer than it should: what it waits for is
+// stopped or hangs, and no message can tell. The launcher then takes the other processes down.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "base/strong_id.h"
+
+namespace hv {
+
+// How long a rank waits for others that may work apart for `limit` seconds; 0 for 0, which is no
+// limit. Work is not interrupted within one step, so it may end late.
+constexpr double PatienceFor(double limit) {
+  constexpr double kLateSeconds = 5;
+  return limit > 0 ? 2 * limit + kLateSeconds : 0;
+}
+
+class Watchdog {
+ public:
+  explicit Watchdog(Rank rank);  // starts the thread that watches
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  void LimitWaits(double seconds);  // 0: waits may take for ever
+
+  // A stretch of waiting; `watchdog` may be null.
+  class Wait {
+   public:
+    explicit Wait(Watchdog* watchdog) : watchdog_(watchdog) { Turn(); }
+    ~Wait() { Turn(); }
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+
+   private:
+    void Turn() {
+      if (watchdog_ != nullptr) watchdog_->turns_.fetch_add(1, std::memory_order_relaxed);
+    }
+    Watchdog* watchdog_;
+  };
+
+ private:
+  void Watch();
+  [[noreturn]] void GiveUp(double seconds) const;
+
+  const Rank rank_;
+  std::atomic<uint64_t> turns_{0};  // odd while the process waits
+  std::atomic<double> limit_seconds_{0};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace hv
