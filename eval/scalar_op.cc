@@ -11,6 +11,12 @@ namespace {
 
 constexpr size_t kBlock = 1024;  // elements; the buffers of a block stay in the first-level cache
 
+// Of reduce-precision: more bits than any type has change nothing.
+int BitsOf(const Instruction& instruction, Attr key) {
+  constexpr int64_t kMoreThanAny = 64;
+  return static_cast<int>(std::min(instruction.Int(key, 0), kMoreThanAny));
+}
+
 tl::unexpected<Error> NotDefined(const Instruction& instruction,
                                  std::span<const ElementType> operands) {
   std::string message(ToString(instruction.opcode));
@@ -135,8 +141,8 @@ Result<ScalarOp> ScalarOp::Make(const Instruction& instruction, ElementType resu
       break;
     }
     default:
-      op.arguments_.params[0] = static_cast<int>(instruction.Int(Attr::kExponentBits, 0));
-      op.arguments_.params[1] = static_cast<int>(instruction.Int(Attr::kMantissaBits, 0));
+      op.arguments_.params[0] = BitsOf(instruction, Attr::kExponentBits);
+      op.arguments_.params[1] = BitsOf(instruction, Attr::kMantissaBits);
       op.kernel_ = FindSpanKernel(fn, ComputeTypeOf(operands[0]));
       break;
   }

@@ -24,8 +24,8 @@ constexpr AttrSpec kScaledDotAttrs[] = {{Attr::kLhsBatchDims},     {Attr::kLhsCo
 bool Has(Dims list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
 
 // The dimension numbers of a dot: lists in range, distinct, paired by position with equal sizes.
-Status CheckPaired(const OpContext& context, size_t rhs_operand, Attr lhs_key, Attr rhs_key) {
-  const Shape &lhs = context.operand(0), &rhs = context.operand(rhs_operand);
+Status CheckPaired(const OpContext& context, Attr lhs_key, Attr rhs_key) {
+  const Shape &lhs = context.operand(0), &rhs = context.operand(1);
   HV_RETURN_IF_ERROR(CheckDimensions(context, lhs_key, lhs.rank()));
   HV_RETURN_IF_ERROR(CheckDimensions(context, rhs_key, rhs.rank()));
   const Dims a = context.instruction.Ints(lhs_key), b = context.instruction.Ints(rhs_key);
@@ -34,19 +34,18 @@ Status CheckPaired(const OpContext& context, size_t rhs_operand, Attr lhs_key, A
     const int64_t x = lhs.dims[static_cast<size_t>(a[i])], y = rhs.dims[static_cast<size_t>(b[i])];
     if (x != y) {
       return Wrong(context, rhs_key, "dot-sizes",
-                   fmt::format("dimension {} of {} meets dimension {} of {}", a[i], Text(lhs),
-                               b[i], Text(rhs)));
+                   fmt::format("dimension {} of {} meets dimension {} of {}", a[i], Text(lhs), b[i],
+                               Text(rhs)));
     }
   }
   return {};
 }
 
-Status CheckDotDimensions(const OpContext& context, size_t rhs) {
+Status CheckDotDimensions(const OpContext& context) {
   HV_RETURN_IF_ERROR(CheckArrays(context));
   const Instruction& dot = context.instruction;
-  HV_RETURN_IF_ERROR(CheckPaired(context, rhs, Attr::kLhsBatchDims, Attr::kRhsBatchDims));
-  HV_RETURN_IF_ERROR(
-      CheckPaired(context, rhs, Attr::kLhsContractingDims, Attr::kRhsContractingDims));
+  HV_RETURN_IF_ERROR(CheckPaired(context, Attr::kLhsBatchDims, Attr::kRhsBatchDims));
+  HV_RETURN_IF_ERROR(CheckPaired(context, Attr::kLhsContractingDims, Attr::kRhsContractingDims));
   for (const auto& [batch, contracting] :
        {std::pair{Attr::kLhsBatchDims, Attr::kLhsContractingDims},
         std::pair{Attr::kRhsBatchDims, Attr::kRhsContractingDims}}) {
@@ -61,9 +60,9 @@ Status CheckDotDimensions(const OpContext& context, size_t rhs) {
 
 // Dims of the result: batch, then the free ones of lhs, then those of rhs; `skipped` is left out of
 // the rhs (the group dimension of a ragged dot), -1 for none.
-std::vector<int64_t> DotDims(const OpContext& context, size_t rhs_operand, int64_t skipped) {
+std::vector<int64_t> DotDims(const OpContext& context, int64_t skipped) {
   const Instruction& dot = context.instruction;
-  const Shape &lhs = context.operand(0), &rhs = context.operand(rhs_operand);
+  const Shape &lhs = context.operand(0), &rhs = context.operand(1);
   std::vector<int64_t> dims;
   for (const int64_t d : dot.Ints(Attr::kLhsBatchDims)) {
     dims.push_back(lhs.dims[static_cast<size_t>(d)]);
@@ -85,18 +84,18 @@ std::vector<int64_t> DotDims(const OpContext& context, size_t rhs_operand, int64
 }
 
 Result<const Shape*> InferDot(const OpContext& context) {
-  HV_RETURN_IF_ERROR(CheckDotDimensions(context, 1));
+  HV_RETURN_IF_ERROR(CheckDotDimensions(context));
   HV_RETURN_IF_ERROR(CheckSameKind(context, 0, 1));
-  return MakeArray(context, ProductType(context, 0, 1), DotDims(context, 1, -1));
+  return MakeArray(context, ProductType(context, 0, 1), DotDims(context, -1));
 }
 
-// Operands lhs, lhs scale, rhs, rhs scale. A scale is a scalar or divides its operand's dims.
+// Operands lhs, rhs and their scales. A scale is a scalar or divides its operand's dims.
 Result<const Shape*> InferScaledDot(const OpContext& context) {
-  HV_RETURN_IF_ERROR(CheckDotDimensions(context, 2));
-  for (const size_t operand : {size_t{0}, size_t{2}}) {
-    const Shape &value = context.operand(operand), &scale = context.operand(operand + 1);
+  HV_RETURN_IF_ERROR(CheckDotDimensions(context));
+  for (const size_t operand : {size_t{0}, size_t{1}}) {
+    const Shape &value = context.operand(operand), &scale = context.operand(operand + 2);
     if (scale.IsScalar()) continue;
-    HV_RETURN_IF_ERROR(CheckRank(context, operand + 1, value.rank()));
+    HV_RETURN_IF_ERROR(CheckRank(context, operand + 2, value.rank()));
     for (size_t d = 0; d < value.dims.size(); ++d) {
       if (scale.dims[d] == value.dims[d]) continue;
       if (scale.dims[d] > 0 && value.dims[d] % scale.dims[d] == 0) continue;
@@ -104,14 +103,14 @@ Result<const Shape*> InferScaledDot(const OpContext& context) {
                    fmt::format("scale {} does not divide {}", Text(scale), Text(value)));
     }
   }
-  HV_RETURN_IF_ERROR(CheckSameKind(context, 0, 2));
-  return MakeArray(context, ProductType(context, 0, 2), DotDims(context, 2, -1));
+  HV_RETURN_IF_ERROR(CheckSameKind(context, 0, 1));
+  return MakeArray(context, ProductType(context, 0, 1), DotDims(context, -1));
 }
 
-// One ragged dimension of lhs; where it is free, rhs has a group dimension; where it is contracting,
-// the result gets one.
+// One ragged dimension of lhs; where it is free, rhs has a group dimension; where it is
+// contracting, the result gets one.
 Result<const Shape*> InferRaggedDot(const OpContext& context) {
-  HV_RETURN_IF_ERROR(CheckDotDimensions(context, 1));
+  HV_RETURN_IF_ERROR(CheckDotDimensions(context));
   HV_RETURN_IF_ERROR(CheckAccepted(context, 2, kIntegers));
   const Instruction& dot = context.instruction;
   HV_ASSIGN(const int64_t ragged,
@@ -130,15 +129,14 @@ Result<const Shape*> InferRaggedDot(const OpContext& context) {
                                Text(context.operand(1)), Text(sizes)));
     }
   }
-  std::vector<int64_t> dims = DotDims(context, 1, group);
+  std::vector<int64_t> dims = DotDims(context, group);
   if (contracting) dims.insert(dims.begin(), sizes.dims.back());
   HV_RETURN_IF_ERROR(CheckSameKind(context, 0, 1));
   return MakeArray(context, ProductType(context, 0, 1), dims);
 }
 
 constexpr OpDef Contraction(Opcode opcode, InferFn infer, int operands,
-                            std::span<const AttrSpec> attributes, Tier tier,
-                            std::string_view doc) {
+                            std::span<const AttrSpec> attributes, Tier tier, std::string_view doc) {
   return {.opcode = opcode,
           .min_operands = operands,
           .max_operands = operands,
@@ -161,6 +159,6 @@ constinit const OpDef kRaggedDotOp =
                 "Dot whose rows fall into groups of run-time sizes. (RaggedDot)");
 constinit const OpDef kScaledDotOp =
     Contraction(Opcode::kScaledDot, InferScaledDot, 4, kScaledDotAttrs, Tier::kT3,
-                "Dot of block-scaled operands: lhs, lhs scale, rhs, rhs scale. (ScaledDot)");
+                "Dot of block-scaled operands: lhs, rhs, lhs scale, rhs scale. (ScaledDot)");
 
 }  // namespace hv
