@@ -67,6 +67,7 @@ class Device {
   StepValue ExecuteDone(Frame* frame, InstructionIndex index);
   StepValue ExecuteAsyncStart(Frame* frame, InstructionIndex index);
   StepValue ExecuteAsyncUpdate(Frame* frame, InstructionIndex index);
+  StepValue ExecuteWhile(Frame* frame, InstructionIndex index);
   StepValue ExecuteConditional(Frame* frame, InstructionIndex index);
   StepValue ExecuteChoice(Frame* frame, InstructionIndex index, std::vector<Value> operands);
   StepValue ExecuteCall(Frame* frame, InstructionIndex index);

@@ -97,8 +97,7 @@ Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
     case StepKind::kAsyncUpdate: return ExecuteAsyncUpdate(frame, index);
     case StepKind::kDone: return ExecuteDone(frame, index);
     case StepKind::kWhile:
-      StartCondition(frame, index, TakeOperand(frame, instruction.operands[0]));
-      return {};
+      return ExecuteWhile(frame, index);
     case StepKind::kConditional: return ExecuteConditional(frame, index);
     case StepKind::kCall: return ExecuteCall(frame, index);
   }
@@ -249,6 +248,16 @@ Device::StepValue Device::ExecuteAsyncUpdate(Frame* frame, InstructionIndex inde
     if (pending->arguments.size() == callee.parameters.size()) StartAsync(pending);
   }
   return Value::Extended(instruction.shape, std::make_shared<AsyncHandle>(pending));
+}
+
+Device::StepValue Device::ExecuteWhile(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  Value state = TakeOperand(frame, instruction.operands[0]);
+  if (const LoopFn& loop = context_->options().loop) {
+    if (std::optional<Value> result = loop(id_, instruction, state)) return result;
+  }
+  StartCondition(frame, index, std::move(state));
+  return {};
 }
 
 Device::StepValue Device::ExecuteConditional(Frame* frame, InstructionIndex index) {

@@ -38,6 +38,10 @@ using ValueObserver = std::function<void(DeviceId device, const Module& module,
                                          ComputationIndex computation, InstructionIndex instruction,
                                          int64_t execution, const Value& value)>;
 
+// What a while loop yields from its first state, if it is known without running it.
+using LoopFn = std::function<std::optional<Value>(DeviceId device, const Instruction& loop,
+                                                  const Value& state)>;
+
 struct RunOptions {
   Domain* domain = nullptr;           // required
   Transport* transport = nullptr;     // required
@@ -47,6 +51,7 @@ struct RunOptions {
   int64_t memory_limit_bytes = 0;     // 0: none; checked against an estimate before running
   int64_t max_steps = 0;              // 0: none; loop iterations per device before kUnsupported
   ValueObserver observer;
+  LoopFn loop;                        // null: every loop is run
   bool record_events = false;
 };
 

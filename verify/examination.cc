@@ -94,9 +94,10 @@ void Examination::Prove() {
   if (result.difference) summands_ = result.difference->summands;
   const bool drifts = result.outcome == ProofOutcome::kInconsistent;
   if (result.outcome != ProofOutcome::kProved && !drifts) return;
-  consistency_known_ = !drifts;
+  consistency_known_ = !drifts && !result.by_induction;
   if (drifts) findings_.suspected_drift = result.reason;
   Proof proof{LevelOf(result.level), FirstWord(result.precision), "normal forms agree"};
+  if (result.by_induction) proof.method += ", a loop by induction";
   if (!result.sub_class.empty()) proof.method += ", " + result.sub_class;
   if (!result.precision.empty()) proof.method += ", precision " + result.precision;
   findings_.evidence.push_back({"symbolic terms", proof.method, 0.0});

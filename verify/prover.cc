@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/transport.h"
+#include "verify/loop_induction.h"
 #include "verify/prover_precision.h"
 #include "verify/symbolic_domain.h"
 #include "verify/symbolic_print.h"
@@ -249,7 +250,11 @@ std::string_view ToString(ProofLevel level) {
 
 ProofResult ProvePair(const Module& before, const Module& after, const Mesh& mesh,
                       const ProofOptions& options) {
-  return Prover(before, after, mesh, options).Prove();
+  ProofResult result = Prover(before, after, mesh, options).Prove();
+  if (result.outcome == ProofOutcome::kUnsupported) {
+    if (auto proof = ProveByInduction(before, after, mesh, options)) return std::move(*proof);
+  }
+  return result;
 }
 
 }  // namespace hv

@@ -54,6 +54,7 @@ struct ProofResult {
   std::optional<ProofDifference> difference;
   std::optional<Stall> stall;
   std::string explanation;     // the normal forms at the outputs
+  bool by_induction = false;   // over a loop; whether replicas stay equal is not known then
   bool before_failed = false;  // kUnsupported, kStalled: is it before that cannot run?
 };
 
