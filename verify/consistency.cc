@@ -74,7 +74,8 @@ std::string FindDrift(const Pair& pair, const NativeRuns& native, uint64_t seed,
   for (int64_t trial = 0; trial < trials; ++trial) {
     for (ReductionOrder order : kOrders) {
       NativeInput input;
-      input.values = NativeInput::Values::kRealNumbers;
+      input.values = trial % 2 == 0 ? NativeInput::Values::kRealNumbers
+                                    : NativeInput::Values::kCancelling;
       input.seed = seed;
       input.trial = static_cast<uint64_t>(trial);
       const NativeRuns::Ran ran = native.RunInOrder(input, transport.get(), order);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/philox.h"
+#include "hlo/float_formats.h"
 #include "sim/literal_json.h"
 #include "verify/element_text.h"
 
@@ -35,6 +36,14 @@ double NonZeroInteger(ElementType type, uint64_t word, double limit) {
   return !IsUnsigned(type) && (word & 1) != 0 ? -magnitude : magnitude;
 }
 
+// One of a few numbers whose sum hangs on when the large ones meet.
+double Cancelling(ElementType type, uint64_t word) {
+  const int largest = std::ilogb(LargestFinite(ComponentType(type)));
+  const double large = std::ldexp(1, std::clamp(largest - 3, 0, 30));
+  const double numbers[] = {large, -large, 1, -1, 3};
+  return numbers[word % 5];
+}
+
 double RandomNumber(const NativeInput& input, ElementType type,
                     const std::optional<InputRange>& range, uint64_t word) {
   if (IsPred(type)) return static_cast<double>(word >> 63);
@@ -46,6 +55,9 @@ double RandomNumber(const NativeInput& input, ElementType type,
   if (range) {
     return real ? UniformReal(word, range->low, range->high)
                 : UniformInteger(word, range->low, range->high);
+  }
+  if (input.values == NativeInput::Values::kCancelling && !IsInteger(type)) {
+    return Cancelling(type, word);
   }
   return real ? UniformReal(word, -1, 1) : NonZeroInteger(type, word, input.limit);
 }

@@ -130,6 +130,15 @@ Term Algebra::Fold(ScalarFn fn, ElementType type, std::vector<Term> terms,
                                  [&](const Term& term) { return term == terms[0]; });
   if (terms.size() == 1 || (lattice && equal)) return std::move(terms[0]);
   type = Canonical(type);
+  if (!OrderFree(type) && fn == ScalarFn::kAdd && !IsComplex(type)) {
+    // One value among zeros is that value plus 0, in every order.
+    const Term zero = Integer(type, 0);
+    const auto other = std::find_if(terms.begin(), terms.end(),
+                                    [&](const Term& term) { return !(term == zero); });
+    const bool alone = other != terms.end() && std::count(terms.begin(), terms.end(), zero) + 1 ==
+                                                   static_cast<std::ptrdiff_t>(terms.size());
+    if (alone) return Scalar(fn, type, {std::move(*other), zero});
+  }
   if (!OrderFree(type)) return Apply(Function(fn, instance), type, terms, false);
   Summands parts;
   const int64_t once = fn == ScalarFn::kAdd && HasRing(type) ? Ring(type).One() : 1;
