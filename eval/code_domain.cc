@@ -205,7 +205,8 @@ Result<Value> CodeDomain::Window(const KernelCall& call, std::vector<Value> oper
   if (call.instruction.opcode == Opcode::kReduceWindow) {
     return ReduceWindow(call, std::move(operands));
   }
-  if (call.instruction.opcode != Opcode::kConvolution || IsPred(call.shape->type)) {
+  if (call.instruction.opcode != Opcode::kConvolution || IsPred(call.shape->type) ||
+      !IsForward(call.instruction)) {
     return ByPosition(call, operands);
   }
   trace_.products |= !operands[0].IsNative() && !operands[1].IsNative();

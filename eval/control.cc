@@ -104,6 +104,7 @@ class Frame {
     switch (Definition(instruction).kernel) {
       case KernelKind::kCollective:
       case KernelKind::kDone:
+      case KernelKind::kHidden:
       case KernelKind::kRefused:
         return false;
       default:

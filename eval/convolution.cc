@@ -154,6 +154,11 @@ class Convolver {
 
 }  // namespace
 
+bool IsForward(const Instruction& convolution) {
+  const std::string_view kind = convolution.Text(Attr::kConvolutionKind);
+  return kind.empty() || kind == "fprop" || kind == "unset";
+}
+
 Value ConvolveWith(const Instruction& convolution, const Shape* shape, const Value& lhs,
                    const Value& rhs, const MultiplyAddFn& multiply_add) {
   return Convolver(convolution, shape, lhs, rhs, multiply_add).Run();

@@ -15,6 +15,9 @@ namespace hv {
 using MultiplyAddFn = std::function<void(const std::byte* factor, const std::byte* row,
                                          std::byte* sums, size_t count)>;
 
+// Not one of the back ends' backward kinds, which relate the shapes in another way.
+bool IsForward(const Instruction& convolution);
+
 // Operands of one width; `shape` is the result's (its element type may have another width). Sums
 // start from all-zero bytes.
 Value ConvolveWith(const Instruction& convolution, const Shape* shape, const Value& lhs,

@@ -73,12 +73,16 @@ class Domain {
   virtual bool SameSelector(const Value&, const Value&) const { return false; }
   // dynamic-slice and dynamic-update-slice whose starts have no concrete value.
   virtual Result<Value> DataDependentView(const KernelCall& call, std::vector<Value> operands);
+  // rng and rng-get-and-update-state on one device, whose hidden state moves on; default: refused.
+  virtual Result<Value> HiddenRandom(const KernelCall& call, std::vector<Value> operands,
+                                     int64_t replica, int64_t partition);
   // Comes before the folds of one collective among the devices of one group, in group order.
   virtual void EnterCollective(const Instruction& collective, std::span<const DeviceId> group);
 };
 
-// The native domain: exact HLO semantics (hlo_ops.md, EVAL column).
-std::unique_ptr<Domain> MakeNativeDomain();
+// The native domain: exact HLO semantics (hlo_ops.md, EVAL column). With a seed it has the hidden
+// state that rng draws from; without one those ops are refused.
+std::unique_ptr<Domain> MakeNativeDomain(std::optional<uint64_t> seed = {});
 
 // Evaluates one instruction of a kind that needs no other device and no frame: everything but
 // kCollective, kDone, kRegion (map excepted) and parameter. Ids come from `replica`, `partition`.

@@ -192,6 +192,10 @@ Result<Value> Domain::DataDependentView(const KernelCall& call, std::vector<Valu
   return NotImplemented(call, "data-dependent index");
 }
 
+Result<Value> Domain::HiddenRandom(const KernelCall& call, std::vector<Value>, int64_t, int64_t) {
+  return NotImplemented(call, "random numbers of a hidden state, which rewrites may draw otherwise");
+}
+
 void Domain::EnterCollective(const Instruction&, std::span<const DeviceId>) {}
 
 Result<Value> Domain::Constant(const Literal& literal) { return Value::FromLiteral(literal); }
@@ -225,6 +229,10 @@ Result<Value> EvaluateInstruction(Domain& domain, const KernelCall& call,
         return EvaluateScan(domain, call, std::move(operands), replica, partition);
       }
       break;
+    case KernelKind::kHidden:
+      return domain.HiddenRandom(call, std::move(operands), replica, partition);
+    case KernelKind::kRefused:
+      return NotImplemented(call, "needs a host");
     default:
       break;
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "eval/gather_scatter.h"
+#include "eval/hidden_state.h"
 #include "eval/in_order_domain.h"
 #include "eval/move.h"
 #include "eval/native_kernels.h"
@@ -13,7 +14,9 @@ namespace {
 
 class NativeDomain : public Domain {
  public:
-  explicit NativeDomain(bool sums_wide) : sums_wide_(sums_wide) {}
+  NativeDomain(bool sums_wide, std::optional<uint64_t> seed) : sums_wide_(sums_wide) {
+    if (seed) random_.emplace(*seed);
+  }
   std::string_view name() const override { return "native"; }
   bool IsNative() const override { return true; }
 
@@ -51,15 +54,25 @@ class NativeDomain : public Domain {
                      bool accumulate_wide) override {
     return NativeFold(module, reducer, std::move(values), accumulate_wide);
   }
+  Result<Value> HiddenRandom(const KernelCall& call, std::vector<Value> operands, int64_t replica,
+                             int64_t partition) override {
+    if (random_) return random_->Draw(call, operands, replica, partition);
+    return Domain::HiddenRandom(call, std::move(operands), replica, partition);
+  }
 
  private:
   const bool sums_wide_;
+  std::optional<HiddenState> random_;
 };
 
 }  // namespace
 
-std::unique_ptr<Domain> MakeNativeDomain() { return std::make_unique<NativeDomain>(true); }
-std::unique_ptr<Domain> MakeInOrderDomain() { return std::make_unique<NativeDomain>(false); }
+std::unique_ptr<Domain> MakeNativeDomain(std::optional<uint64_t> seed) {
+  return std::make_unique<NativeDomain>(true, seed);
+}
+std::unique_ptr<Domain> MakeInOrderDomain() {
+  return std::make_unique<NativeDomain>(false, std::nullopt);
+}
 
 tl::unexpected<Error> NotImplemented(const KernelCall& call, std::string_view why) {
   std::string message(ToString(call.instruction.opcode));

@@ -21,7 +21,8 @@ Result<Value> NativeWindow(const KernelCall& call, std::vector<Value> operands);
 Result<Value> NativeContract(const KernelCall& call, std::vector<Value> operands);
 Result<Value> NativeOpaque(const KernelCall& call, std::vector<Value> operands);
 
-// Is it a custom call that only annotates its operand? Then NativeOpaque passes any value through.
+// Is it a custom call that only annotates its operand, or computes nothing? NativeOpaque then takes
+// operands of any domain.
 bool IsAnnotation(const Instruction& instruction);
 
 // kUnsupported, naming the instruction's op.

@@ -1,10 +1,6 @@
 // Ops with an evaluator of their own: one function each, chosen here. Source: hlo_ops 3.10 to 3.22.
 #include "eval/native_opaque.h"
 
-#include <algorithm>
-#include <array>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace hv {
@@ -19,7 +15,8 @@ Result<Value> GetDimensionSize(const KernelCall& call, const Value& operand) {
   return result;
 }
 
-// The run-time sizes must be the static ones: then nothing happens.
+}  // namespace
+
 Result<Value> KeepSizes(const KernelCall& call, std::span<const Value> sizes,
                         std::span<const int64_t> expected, const Value& operand) {
   for (size_t k = 0; k < sizes.size(); ++k) {
@@ -27,49 +24,6 @@ Result<Value> KeepSizes(const KernelCall& call, std::span<const Value> sizes,
     return NotImplemented(call, "a size that differs from its bound");
   }
   return operand.WithShape(call.shape);
-}
-
-// Custom calls that only annotate, by target. Source: hlo_ops 3.22.
-constexpr std::array<std::string_view, 17> kIdentityTargets = {"Sharding",
-                                                               "xla.sdy.FuncResultSharding",
-                                                               "xla.sdy.PropagationBarrier",
-                                                               "ShardBarrierFrom",
-                                                               "ShardBarrierTo",
-                                                               "SPMDFullToShardShape",
-                                                               "SPMDShardToFullShape",
-                                                               "xla.sdy.GlobalToLocalShape",
-                                                               "xla.sdy.LocalToGlobalShape",
-                                                               "MoveToHost",
-                                                               "MoveToDevice",
-                                                               "PinToDevice",
-                                                               "annotate_device_placement",
-                                                               "Pin",
-                                                               "Unpin",
-                                                               "LayoutConstraint",
-                                                               "AssumeGatherIndicesInBound"};
-
-Result<Value> CustomCall(const KernelCall& call, std::vector<Value> operands) {
-  const std::string_view target = call.instruction.Text(Attr::kCustomCallTarget);
-  if (target == "TopK" && operands.size() == 1 && ResultShapes(call).size() == 2) {
-    return NativeTopK(call, operands[0], true);
-  }
-  if (!IsAnnotation(call.instruction) || operands.empty()) {
-    return NotImplemented(call, "target \"" + std::string(target) + "\"");
-  }
-  if (!SameShape(*operands[0].shape(), *call.shape)) {
-    return NotImplemented(
-        call, "target \"" + std::string(target) + "\" of a module that is not partitioned yet");
-  }
-  return operands[0].IsDense() ? operands[0].WithShape(call.shape) : operands[0];
-}
-
-}  // namespace
-
-bool IsAnnotation(const Instruction& instruction) {
-  const std::string_view target = instruction.Text(Attr::kCustomCallTarget);
-  return instruction.opcode == Opcode::kCustomCall &&
-         std::find(kIdentityTargets.begin(), kIdentityTargets.end(), target) !=
-             kIdentityTargets.end();
 }
 
 Result<Value> NativeOpaque(const KernelCall& call, std::vector<Value> operands) {
@@ -85,7 +39,7 @@ Result<Value> NativeOpaque(const KernelCall& call, std::vector<Value> operands) 
     case Opcode::kDynamicReshape:
       return KeepSizes(call, rest, call.shape->dims, operands[0]);
     case Opcode::kCustomCall:
-      return CustomCall(call, std::move(operands));
+      return NativeCustomCall(call, std::move(operands));
     case Opcode::kSort:
       return NativeSort(call, operands);
     case Opcode::kTopk:

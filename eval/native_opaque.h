@@ -15,5 +15,9 @@ Result<Value> NativeCholesky(const KernelCall& call, const Value& operand);
 Result<Value> NativeTriangularSolve(const KernelCall& call, const Value& a, const Value& b);
 Result<Value> NativeRngBitGenerator(const KernelCall& call, const Value& state);
 Result<Value> NativeBatchNorm(const KernelCall& call, const std::vector<Value>& operands);
+Result<Value> NativeCustomCall(const KernelCall& call, std::vector<Value> operands);
+// `operand` under the instruction's shape, if the run-time sizes are the static ones.
+Result<Value> KeepSizes(const KernelCall& call, std::span<const Value> sizes,
+                        std::span<const int64_t> expected, const Value& operand);
 
 }  // namespace hv

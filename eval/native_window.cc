@@ -136,10 +136,7 @@ void Saturate(ElementType type, Value* sums) {
 }
 
 Result<Value> Convolution(const KernelCall& call, const std::vector<Value>& operands) {
-  const std::string_view kind = call.instruction.Text(Attr::kConvolutionKind);
-  if (!kind.empty() && kind != "fprop" && kind != "unset") {
-    return NotImplemented(call, "convolution_kind");
-  }
+  if (!IsForward(call.instruction)) return NotImplemented(call, "a back end's backward kind");
   const ElementType type = call.shape->type, sum_type = SumType(type);
   const MultiplyAddFn multiply_add = MultiplyAddOf(sum_type);
   if (multiply_add == nullptr) return NotImplemented(call, "element type");

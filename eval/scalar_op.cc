@@ -102,8 +102,10 @@ Result<ScalarOp> ScalarOp::Make(const Instruction& instruction, ElementType resu
   if (operands.empty() || operands.size() > 3) return NotDefined(instruction, operands);
   if (fn == ScalarFn::kConvert) {
     std::optional<ScalarOp> convert = Convert(operands[0], result);
-    if (!convert) return NotDefined(instruction, operands);
-    return *convert;
+    if (convert) return *convert;
+    return Unsupported("unsupported-op",
+                       std::string("convert: ").append(ToString(operands[0])).append(" to ")
+                           .append(ToString(result)).append(" would drop the imaginary part"));
   }
   ScalarOp op;
   op.result_type_ = result;

@@ -1,5 +1,6 @@
 // Span kernels of c64 and c128, by std::complex (C99 recovery of infinities in products and
-// quotients) and the formulas of XLA's evaluator where the library has none. Source: hlo_ops 2.6.
+// quotients) and the formulas of XLA's evaluator where the library has none. Transcendentals of c64
+// are computed in c128 and rounded once per part. Source: hlo_ops 2.6.
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -11,6 +12,19 @@ namespace {
 
 template <class T>
 using C = std::complex<T>;
+
+// Fn in c128, rounded once.
+template <class Fn>
+struct Wide {
+  template <class T>
+  static C<T> Apply(C<T> x) {
+    return C<T>(Fn::Apply(C<double>(x)));
+  }
+  template <class T>
+  static C<T> Apply(C<T> x, C<T> y) {
+    return C<T>(Fn::Apply(C<double>(x), C<double>(y)));
+  }
+};
 
 struct Add {
   template <class T>
@@ -156,9 +170,9 @@ SpanKernel Find(ScalarFn fn) {
     case ScalarFn::kDivide:
       return Binary<Divide, C<T>>;
     case ScalarFn::kPower:
-      return Binary<Power, C<T>>;
+      return Binary<Wide<Power>, C<T>>;
     case ScalarFn::kAtan2:
-      return Binary<Atan2, C<T>>;
+      return Binary<Wide<Atan2>, C<T>>;
     case ScalarFn::kNegate:
       return Unary<Negate, C<T>>;
     case ScalarFn::kAbs:
@@ -176,37 +190,37 @@ SpanKernel Find(ScalarFn fn) {
     case ScalarFn::kRsqrt:
       return Unary<Rsqrt, C<T>>;
     case ScalarFn::kExpm1:
-      return Unary<Expm1, C<T>>;
+      return Unary<Wide<Expm1>, C<T>>;
     case ScalarFn::kLog1p:
-      return Unary<Log1p, C<T>>;
+      return Unary<Wide<Log1p>, C<T>>;
     case ScalarFn::kAcos:
-      return Unary<Acos, C<T>>;
+      return Unary<Wide<Acos>, C<T>>;
     case ScalarFn::kAcosh:
-      return Unary<Acosh, C<T>>;
+      return Unary<Wide<Acosh>, C<T>>;
     case ScalarFn::kAsin:
-      return Unary<Asin, C<T>>;
+      return Unary<Wide<Asin>, C<T>>;
     case ScalarFn::kAsinh:
-      return Unary<Asinh, C<T>>;
+      return Unary<Wide<Asinh>, C<T>>;
     case ScalarFn::kAtanh:
-      return Unary<Atanh, C<T>>;
+      return Unary<Wide<Atanh>, C<T>>;
     case ScalarFn::kCos:
-      return Unary<Cos, C<T>>;
+      return Unary<Wide<Cos>, C<T>>;
     case ScalarFn::kCosh:
-      return Unary<Cosh, C<T>>;
+      return Unary<Wide<Cosh>, C<T>>;
     case ScalarFn::kExp:
-      return Unary<Exp, C<T>>;
+      return Unary<Wide<Exp>, C<T>>;
     case ScalarFn::kLog:
-      return Unary<Log, C<T>>;
+      return Unary<Wide<Log>, C<T>>;
     case ScalarFn::kSin:
-      return Unary<Sin, C<T>>;
+      return Unary<Wide<Sin>, C<T>>;
     case ScalarFn::kSinh:
-      return Unary<Sinh, C<T>>;
+      return Unary<Wide<Sinh>, C<T>>;
     case ScalarFn::kSqrt:
-      return Unary<Sqrt, C<T>>;
+      return Unary<Wide<Sqrt>, C<T>>;
     case ScalarFn::kTan:
-      return Unary<Tan, C<T>>;
+      return Unary<Wide<Tan>, C<T>>;
     case ScalarFn::kTanh:
-      return Unary<Tanh, C<T>>;
+      return Unary<Wide<Tanh>, C<T>>;
     default:
       return nullptr;
   }

@@ -24,6 +24,8 @@ struct ModuleContext {
   std::string text;    // the source, kept alive: names and raw texts point into it
   Arena arena;
   ShapeTable shapes;
+  // Of modules whose computations were copied into one of this context: their texts and lists.
+  std::vector<std::shared_ptr<const ModuleContext>> linked;
 };
 
 struct Instruction {

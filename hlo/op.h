@@ -27,7 +27,8 @@ enum class KernelKind : uint8_t {
   kCollective,  // needs other devices, start forms included
   kDone,        // the second half of an asynchronous op
   kRegion,      // while, conditional, call, fusion, map, async-*: other computations run
-  kOpaque,      // a function of its operands with an own evaluator: sort, fft, rng, ...
+  kOpaque,      // a function of its operands with an own evaluator: sort, fft, ...
+  kHidden,      // draws from a hidden random state: rng, rng-get-and-update-state
   kRefused,     // needs a host or a target
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "hlo/op_rounding.h"
+
 namespace hv {
 namespace {
 
@@ -17,13 +19,19 @@ validated; *kernel* says how it is computed.
   parameter_replication.
 - tier: 1 is needed by rewrites of collectives, 2 occurs in partitioned training steps, 3 is the rest,
   X needs a target or a host.
-- exactness: `exact` results have the same bits everywhere, `rounded` are one correct rounding, `library`
-  may differ by a few units in the last place, `order` depends on the order of accumulation, `none` is not
-  reproducible.
+- domains: `all` ops are computed on HLO's own types, on the codes of exact runs and on the prover's terms;
+  `native` ones on HLO's types alone: elsewhere they are functions of which only this is known, that equal
+  operands give equal results (`hidden` ones are refused there). `none`: refused, with the op's name.
+- exactness between implementations: `exact` results have the same bits everywhere, `rounded` are one correct
+  rounding, `library` may differ by a few units in the last place, `order` depends on the order of
+  accumulation, `none` is not reproducible.
+- rounding here: how far a native result may be from the exact one. "ulp" is a unit in the last place, of f32
+  and of each part of c64. Floats below 32 bits compute in f32 and round once more; c128 results are within
+  8 ulp of the number as a whole.
 - names in parentheses are headings of XLA's operation semantics.
 
-| op | arity | attributes | kernel | tier | exactness | types | meaning |
-| --- | --- | --- | --- | --- | --- | --- | --- |
+| op | arity | attributes | kernel | domains | tier | exactness | rounding here | types | meaning |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 )";
 
 struct TypeName {
@@ -53,6 +61,7 @@ std::string_view ToString(KernelKind kernel) {
     case KernelKind::kDone: return "done";
     case KernelKind::kRegion: return "region";
     case KernelKind::kOpaque: return "opaque";
+    case KernelKind::kHidden: return "hidden";
     case KernelKind::kRefused: return "refused";
   }
   return "";
@@ -102,13 +111,54 @@ std::string TypesOf(const OpDef& def) {
   return text;
 }
 
+namespace {
+
+// Scalar functions that codes and terms have arithmetic or rules for.
+bool IsKnownEverywhere(ScalarFn fn) {
+  switch (fn) {
+    case ScalarFn::kAdd:
+    case ScalarFn::kAnd:
+    case ScalarFn::kBitcastConvert:
+    case ScalarFn::kClamp:
+    case ScalarFn::kCompare:
+    case ScalarFn::kComplex:
+    case ScalarFn::kConvert:
+    case ScalarFn::kDivide:
+    case ScalarFn::kMaximum:
+    case ScalarFn::kMinimum:
+    case ScalarFn::kMultiply:
+    case ScalarFn::kNegate:
+    case ScalarFn::kNot:
+    case ScalarFn::kOr:
+    case ScalarFn::kReal:
+    case ScalarFn::kReducePrecision:
+    case ScalarFn::kSelect:
+    case ScalarFn::kSubtract:
+    case ScalarFn::kXor: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+std::string_view DomainsOf(const OpDef& def) {
+  switch (def.kernel) {
+    case KernelKind::kRefused: return "none";
+    case KernelKind::kHidden:
+    case KernelKind::kOpaque: return "native";
+    case KernelKind::kScalar: return IsKnownEverywhere(def.scalar) ? "all" : "native";
+    default: return "all";
+  }
+}
+
 std::string OpTableMarkdown() {
   std::string text(kHead);
   for (int op = 0; op < kOpcodeCount; ++op) {
     const OpDef& def = Definition(static_cast<Opcode>(op));
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", ToString(def.opcode),
-                        ArityOf(def), AttributesOf(def), ToString(def.kernel),
-                        ToString(def.tier), ToString(def.exactness), TypesOf(def), def.doc);
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", ToString(def.opcode),
+                        ArityOf(def), AttributesOf(def), ToString(def.kernel), DomainsOf(def),
+                        ToString(def.tier), ToString(def.exactness), RoundingOf(def), TypesOf(def),
+                        def.doc);
   }
   return text;
 }

@@ -18,6 +18,9 @@ std::string ArityOf(const OpDef& def);
 std::string AttributesOf(const OpDef& def);
 // Operand types in words: "pred, integer, float".
 std::string TypesOf(const OpDef& def);
+// Which value domains compute it: "all", "native" (elsewhere it is a function nobody knows more
+// about), "none".
+std::string_view DomainsOf(const OpDef& def);
 
 // One row per op, as a Markdown document with its legend.
 std::string OpTableMarkdown();

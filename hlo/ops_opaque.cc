@@ -176,14 +176,14 @@ constexpr OpDef Opaque(Opcode opcode, InferFn infer, int operands,
           .doc = doc};
 }
 
-// Random numbers of a state that the program does not see: not reproducible.
+// Random numbers of a state that the program does not see: another run may give others.
 constexpr OpDef HiddenState(Opcode opcode, RuleFn rule, int operands,
                             std::span<const AttrSpec> attributes, std::string_view types,
                             std::string_view doc) {
   OpDef def = Opaque(opcode, nullptr, operands, attributes, types, doc);
   def.shape_required = true;
   def.rule = rule;
-  def.kernel = KernelKind::kRefused;
+  def.kernel = KernelKind::kHidden;
   def.exactness = Exactness::kNone;
   def.tier = Tier::kX;
   def.side_effect = true;
@@ -206,8 +206,8 @@ constinit const OpDef kCholeskyOp = Opaque(Opcode::kCholesky, InferCholesky, 1, 
 constinit const OpDef kFftOp = Opaque(Opcode::kFft, InferFft, 1, kFftAttrs, "float, complex",
                                       "Fourier transform of the last dimensions. (Fft)");
 constinit const OpDef kRngOp =
-    HiddenState(Opcode::kRng, CheckRng, 2, kRngAttrs, "any array",
-                "Random numbers between or around the operands. (RngUniform, RngNormal)");
+    HiddenState(Opcode::kRng, CheckRng, 2, kRngAttrs, "pred, integer, float",
+                "Random numbers between or around the operands, from --seed. (RngUniform, RngNormal)");
 constinit const OpDef kRngBitGeneratorOp = [] {
   OpDef def = Opaque(Opcode::kRngBitGenerator, nullptr, 1, kRngBitGeneratorAttrs, "u64 or u32 state",
                      "Random bits of a counter-based generator: (new state, bits). "

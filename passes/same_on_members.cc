@@ -30,6 +30,7 @@ bool IsDeterministic(const Module& module, const Instruction& instruction) {
   switch (definition.kernel) {
     case KernelKind::kCollective:
     case KernelKind::kDone:
+    case KernelKind::kHidden:
     case KernelKind::kRefused:
       return false;
     default:

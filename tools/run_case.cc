@@ -60,7 +60,7 @@ class CaseRunner {
   Status Run(const std::string& module_path, const std::string& case_path) {
     Status ready = Load(module_path, case_path);
     HV_RETURN_IF_ERROR(AgreeOnError(ready, transport_));
-    std::unique_ptr<Domain> domain = MakeNativeDomain();
+    std::unique_ptr<Domain> domain = MakeNativeDomain(settings_.seed);
     RunOptions options;
     options.domain = domain.get();
     options.transport = transport_;
@@ -94,7 +94,11 @@ class CaseRunner {
     HV_ASSIGN(module_, ParseModuleFile(module_path));
     if (run_->name.empty()) run_->name = std::string(module_->name);
     HV_ASSIGN(run_->mesh, MeshOf(*module_, case_ ? &*case_ : nullptr, settings_));
-    return Validate(*module_, DeviceCounts{run_->mesh.replicas, run_->mesh.partitions});
+    const DeviceCounts counts{run_->mesh.replicas, run_->mesh.partitions};
+    HV_RETURN_IF_ERROR(Validate(*module_, counts));
+    if (settings_.custom_calls.empty()) return {};
+    HV_RETURN_IF_ERROR(DefineCustomCalls(settings_.custom_calls, &*module_));
+    return Validate(*module_, counts);
   }
 
   Result<Value> Input(DeviceId device, int64_t parameter) const {

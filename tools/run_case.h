@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "hlo/custom_call_definitions.h"
 #include "sim/mesh.h"
 #include "sim/run.h"
 
@@ -23,6 +24,7 @@ struct RunSettings {
   std::string expected_key;
   bool keep_outputs = true;
   std::string trace_file;
+  std::vector<CustomCallDefinition> custom_calls;
 };
 
 struct CaseRun {

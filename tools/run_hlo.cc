@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "hlo/op_listing.h"
 #include "report/text.h"
 #include "sim/memory_limit.h"
 #include "tools/command_line.h"
@@ -19,8 +20,8 @@ namespace hv {
 namespace {
 
 struct Flags {
-  std::vector<std::string> modules, cases;
-  std::string inputs, json, memory_limit, trace;
+  std::vector<std::string> modules, cases, custom_calls;
+  std::string inputs, json, memory_limit, trace, list_ops;
   std::optional<int64_t> replicas, partitions;
   std::optional<int64_t> ranks;
   int64_t max_loop_steps = 10'000'000;
@@ -28,7 +29,7 @@ struct Flags {
   std::string expected_key;
   uint64_t seed = 0;
   int order = 0, accumulate = 0, color = 0;
-  bool no_outputs = false, list_ops = false, quiet = false, verbose = false;
+  bool no_outputs = false, quiet = false, verbose = false;
 };
 
 constexpr std::string_view kOrders[] = {"group", "ring", "tree", "random", "mpi"};
@@ -40,7 +41,7 @@ void Declare(CommandLine* line, Flags* f) {
   line->Text("--inputs", &f->inputs, "case.json: inputs of each device and expected outputs");
   line->Texts("--cases", &f->cases, "folders of cases (each with case.json and its module)");
   line->Text("--expected-key", &f->expected_key, "key of case.json that holds what is expected");
-  line->Unsigned("--seed", &f->seed, "seed of generated inputs and of random orders");
+  line->Unsigned("--seed", &f->seed, "seed of generated inputs, random orders and rng");
   line->Integer("--replicas", &f->replicas, "replicas, if the module header does not say");
   line->Integer("--partitions", &f->partitions, "partitions, if the module header does not say");
   line->Integer("-n,--ranks", &f->ranks, "start again under mpirun on this many ranks");
@@ -54,7 +55,9 @@ void Declare(CommandLine* line, Flags* f) {
   line->OptionalText("--json", &f->json, "print one JSON document, or write it to a file");
   line->Flag("--no-outputs", &f->no_outputs, "leave the outputs out");
   line->Text("--trace", &f->trace, "write a timeline (Chrome trace format)");
-  line->Flag("--list-ops", &f->list_ops, "list the op table and stop");
+  line->Texts("--custom-call", &f->custom_calls,
+              "TARGET=module.hlo: calls of the target run that module's ENTRY");
+  line->OptionalText("--list-ops", &f->list_ops, "list the op table (=markdown: docs/ops.md) and stop");
   line->Choice("--color", kColors, &f->color, "color of the text");
   line->Flag("-q,--quiet", &f->quiet, "print failures and the summary only");
   line->Flag("-v,--verbose", &f->verbose, "print times and memory");
@@ -114,6 +117,7 @@ Result<RunSettings> SettingsOf(const Flags& flags) {
   if (!flags.memory_limit.empty()) {
     HV_ASSIGN(settings.memory_limit_bytes, ParseBytes("--memory-limit", flags.memory_limit));
   }
+  HV_ASSIGN(settings.custom_calls, ReadCustomCallDefinitions(flags.custom_calls));
   return settings;
 }
 
@@ -162,7 +166,9 @@ int Main(int argc, char** argv) {
   CommandLine line("run_hlo", "Executes HLO modules on every device of their mesh.");
   Declare(&line, &flags);
   if (const std::optional<int> code = line.Parse(argc, argv)) return *code;
-  if (flags.list_ops) return PrintOnce(ListOps());
+  if (!flags.list_ops.empty()) {
+    return PrintOnce(flags.list_ops == "markdown" ? OpTableMarkdown() : ListOps());
+  }
   std::vector<std::string> inputs = flags.modules;
   inputs.push_back(flags.inputs);
   return RunOnRanks(flags.ranks, inputs, argc, argv,

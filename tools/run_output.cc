@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "hlo/op.h"
+#include "hlo/op_listing.h"
+#include "hlo/op_rounding.h"
 #include "report/units.h"
 
 namespace hv {
@@ -142,12 +143,11 @@ std::string RunsSummary(const std::vector<CaseRun>& runs) {
 }
 
 std::string ListOps() {
-  constexpr std::string_view kTiers[] = {"1", "2", "3", "refused"};
   std::string text;
   for (int i = 0; i < kOpcodeCount; ++i) {
     const OpDef& op = Definition(static_cast<Opcode>(i));
-    text += fmt::format("{:<28} {:<8} {}\n", ToString(op.opcode),
-                        kTiers[static_cast<size_t>(op.tier)], op.doc);
+    text += fmt::format("{:<28} {:<11} {:<7} {} [{}]\n", ToString(op.opcode), ToString(op.kernel),
+                        DomainsOf(op), op.doc, RoundingOf(op));
   }
   return text;
 }

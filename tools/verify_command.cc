@@ -26,6 +26,8 @@ void DeclareScenario(CommandLine* line, RawFlags* raw) {
   line->Text("--passes", &s.passes, "rewrite one HLO file: PASS,PASS{option=value},...");
   line->Text("--pass-command", &s.pass_command,
              "rewrite one HLO file by a command that reads and writes HLO text");
+  line->Texts("--custom-call", &s.custom_calls,
+              "TARGET=module.hlo: calls of the target run that module's ENTRY");
   line->Integer("--replicas", &s.replicas, "replicas, if the module header does not say");
   line->Integer("--partitions", &s.partitions, "partitions, if the module header does not say");
   line->Integer("--seed", &s.seed, "seed of codes and generated inputs");

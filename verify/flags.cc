@@ -75,6 +75,7 @@ Status ApplyFlags(const ScenarioFlags& flags, Scenario* scenario) {
   if (flags.timeout_seconds) scenario->timeout_seconds = *flags.timeout_seconds;
   if (flags.memory_limit_bytes) scenario->memory_limit_bytes = *flags.memory_limit_bytes;
   scenario->ignore_claims |= flags.ignore_claims;
+  scenario->custom_calls = flags.custom_calls;
   return ApplyInputFlags(flags, scenario);
 }
 
@@ -103,6 +104,9 @@ Result<std::vector<Scenario>> CollectScenarios(const ScenarioFlags& flags) {
 std::string ReproduceCommand(const Scenario& scenario) {
   std::string command = "verify_rewrite ";
   const bool from_file = std::filesystem::path(scenario.file).extension() == ".json";
+  for (const std::string& text : scenario.custom_calls) {
+    command += "--custom-call=" + Quoted(text) + " ";
+  }
   if (from_file) return command + Quoted(scenario.file);
   command += Quoted(scenario.before.path);
   if (!scenario.after.empty()) {

@@ -13,6 +13,7 @@ struct ScenarioFlags {
   std::vector<std::string> files;     // scenarios, folders, or HLO
   std::optional<std::string> passes;  // of one HLO file; may be empty
   std::string pass_command;
+  std::vector<std::string> custom_calls;
   std::optional<int64_t> replicas, partitions, seed, trials;
   std::optional<Mode> mode;
   std::optional<Expectation> expect;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "hlo/custom_call_definitions.h"
 #include "hlo/parser.h"
 #include "hlo/printer.h"
 #include "hlo/validator.h"
@@ -137,6 +138,17 @@ std::variant<Prepared, PrepareError> RunCommand(const Scenario& scenario, Module
                    counts);
 }
 
+// After the passes, which saw the custom-calls: both modules call the same definitions.
+Status DefineCustomCalls(const Scenario& scenario, Pair* pair) {
+  if (scenario.custom_calls.empty()) return {};
+  HV_ASSIGN(const auto definitions, ReadCustomCallDefinitions(scenario.custom_calls));
+  for (Module* module : {&pair->before, &pair->after}) {
+    HV_RETURN_IF_ERROR(DefineCustomCalls(definitions, module));
+    HV_RETURN_IF_ERROR(Validate(*module, {pair->mesh.replicas, pair->mesh.partitions}));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::variant<Prepared, PrepareError> Prepare(const Scenario& scenario) {
@@ -155,6 +167,9 @@ std::variant<Prepared, PrepareError> Prepare(const Scenario& scenario) {
     if (auto comparable = CheckComparable(ok->pair); !comparable) {
       return PrepareError{std::move(comparable).error(), scenario.after.empty(),
                           std::move(ok->decisions)};
+    }
+    if (auto defined = DefineCustomCalls(scenario, &ok->pair); !defined) {
+      return failed(std::move(defined).error());
     }
   }
   return prepared;

@@ -49,6 +49,7 @@ struct Scenario {
   HloSource before, after;  // `after` is empty if `passes` or `pass_command` make it
   std::vector<std::string> passes;
   std::string pass_command;
+  std::vector<std::string> custom_calls;  // "target=module.hlo": what calls of the target are
   std::optional<int64_t> replicas, partitions;
   InputPlan inputs;
   Expectation expect = Expectation::kEquivalent;

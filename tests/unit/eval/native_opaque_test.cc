@@ -1,7 +1,8 @@
 // Ops with an evaluator of their own where the recorded cases have none: ragged and scaled dots,
-// scan, stochastic-convert, factorisations, physical bitcasts.
+// scan, stochastic-convert, factorisations, physical bitcasts, custom calls, hidden random states.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "tests/unit/eval/evaluate_text.h"
@@ -120,6 +121,108 @@ TEST(Conditional, PredTrueIsTheTrueComputationHoweverWritten) {
                          "yes { a = s32[] parameter(0)\n ROOT n = s32[] negate(a) }\n"
                          "no { ROOT a = s32[] parameter(0) }"),
             "-5");
+}
+
+TEST(CustomCall, TargetsWithAMeaning) {
+  EXPECT_EQ(EvaluateText("  x = s32[2,4] constant({{1, 2, 3, 4}, {5, 6, 7, 8}})\n"
+                         "  ROOT r = s32[2,4] custom-call(x), "
+                         "custom_call_target=\"_SPMDInternalOp_RotateRight\", "
+                         "backend_config=\"dimension=1,amount=3\""),
+            "{ { 2, 3, 4, 1 }, { 6, 7, 8, 5 } }");
+  EXPECT_EQ(EvaluateText("  x = s64[2] constant({-1, 4294967298})\n"
+                         "  l = u32[2] custom-call(x), custom_call_target=\"X64SplitLow\"\n"
+                         "  h = u32[2] custom-call(x), custom_call_target=\"X64SplitHigh\"\n"
+                         "  y = s64[2] custom-call(l, h), custom_call_target=\"X64Combine\"\n"
+                         "  ROOT r = (u32[2], u32[2], s64[2]) tuple(l, h, y)"),
+            "({4294967295, 2}, {4294967295, 1}, {-1, 4294967298})");
+  EXPECT_EQ(EvaluateText("  x = f32[2,3] constant({{1, 2, 3}, {4, 5, 6}})\n"
+                         "  ROOT r = (f32[2,3], s32[], s32[]) custom-call(x), "
+                         "custom_call_target=\"PadToStatic\""),
+            "({ { 1, 2, 3 }, { 4, 5, 6 } }, 2, 3)");
+  EXPECT_EQ(EvaluateText("  ROOT r = f32[2] custom-call(), custom_call_target=\"AllocateBuffer\""),
+            "{0, 0}");
+  EXPECT_EQ(EvaluateText("  x = f32[2] constant({1, 2})\n"
+                         "  g = () custom-call(x), custom_call_target=\"xla.sdy.ShardingGroup\", "
+                         "custom_call_has_side_effect=true\n"
+                         "  ROOT r = f32[2] copy(x)"),
+            "{1, 2}");
+}
+
+TEST(CustomCall, OthersAreRefusedByName) {
+  EXPECT_EQ(EvaluateText("  x = f32[2] constant({1, 2})\n"
+                         "  ROOT r = f32[2] custom-call(x), custom_call_target=\"foo\""),
+            "error: custom-call: target \"foo\" (--custom-call=foo=module.hlo says what it is)");
+  EXPECT_EQ(EvaluateText("  x = f32[2] constant({1, 2})\n"
+                         "  ROOT r = f32[1] custom-call(x), "
+                         "custom_call_target=\"SPMDFullToShardShape\""),
+            "error: custom-call: target \"SPMDFullToShardShape\" of a module that is not "
+            "partitioned yet");
+}
+
+TEST(Refused, WithTheReason) {
+  EXPECT_EQ(EvaluateText("  t = token[] after-all()\n"
+                         "  ROOT r = (f32[2], token[]) infeed(t)"),
+            "error: infeed: needs a host");
+  EXPECT_EQ(EvaluateText("  a = f32[] constant(0)\n"
+                         "  ROOT r = f32[4] rng(a, a), distribution=rng_uniform"),
+            "error: rng: random numbers of a hidden state, which rewrites may draw otherwise");
+  EXPECT_EQ(EvaluateText("  a = c64[] constant((1, 2))\n  ROOT r = f32[] convert(a)"),
+            "error: convert: c64 to f32 would drop the imaginary part");
+  EXPECT_EQ(EvaluateText("  x = f32[4] constant({1, 2, 3, 4})\n  n = s32[] constant(3)\n"
+                         "  ROOT r = f32[<=4] set-dimension-size(x, n), dimensions={0}"),
+            "error: set-dimension-size: a size that differs from its bound");
+}
+
+// One module run `times` on a domain that owns a hidden state.
+std::vector<Value> Draw(const std::string& body, uint64_t seed, int times) {
+  const Module module = Parse(body);
+  const auto domain = MakeNativeDomain(seed);
+  std::vector<Value> results;
+  for (int i = 0; i < times; ++i) results.push_back(*Evaluate(*domain, module, {}));
+  return results;
+}
+
+const std::string kUniform =
+    "  a = f32[] constant(-2)\n  b = f32[] constant(3)\n"
+    "  ROOT r = f32[20000] rng(a, b), distribution=rng_uniform";
+
+TEST(HiddenState, SeededAndMovingOn) {
+  const std::vector<Value> first = Draw(kUniform, 1, 2), again = Draw(kUniform, 1, 2);
+  EXPECT_TRUE(SameBits(first[0], again[0]));
+  EXPECT_TRUE(SameBits(first[1], again[1]));
+  EXPECT_FALSE(SameBits(first[0], first[1]));
+  EXPECT_FALSE(SameBits(first[0], Draw(kUniform, 2, 1)[0]));
+}
+
+TEST(HiddenState, Distributions) {
+  const auto moments = [](const Value& v) {
+    double sum = 0, squares = 0;
+    for (const float x : v.As<float>()) sum += x, squares += double{x} * x;
+    const auto n = static_cast<double>(v.element_count());
+    return std::pair{sum / n, std::sqrt(squares / n - sum / n * sum / n)};
+  };
+  const Value uniform = Draw(kUniform, 3, 1)[0];
+  for (const float x : uniform.As<float>()) EXPECT_TRUE(x >= -2 && x < 3) << x;
+  EXPECT_NEAR(moments(uniform).first, 0.5, 0.05);
+  EXPECT_NEAR(moments(uniform).second, 5 / std::sqrt(12.0), 0.05);
+  const Value normal = Draw("  a = f32[] constant(1)\n  b = f32[] constant(2)\n"
+                            "  ROOT r = f32[20000] rng(a, b), distribution=rng_normal", 3, 1)[0];
+  EXPECT_NEAR(moments(normal).first, 1, 0.1);
+  EXPECT_NEAR(moments(normal).second, 2, 0.1);
+  const Value dice = Draw("  a = s8[] constant(-1)\n  b = s8[] constant(2)\n"
+                          "  ROOT r = s8[200] rng(a, b), distribution=rng_uniform", 3, 1)[0];
+  int count[3] = {};
+  for (const int8_t x : dice.As<int8_t>()) {
+    ASSERT_TRUE(x >= -1 && x < 2);
+    ++count[x + 1];
+  }
+  for (const int c : count) EXPECT_GT(c, 30);
+}
+
+TEST(HiddenState, CountsFromXlasFirstState) {
+  const auto states = Draw("  ROOT r = u64[2] rng-get-and-update-state(), delta=4", 9, 2);
+  EXPECT_EQ(TextOf(states[0]), "{117515157, 0}");
+  EXPECT_EQ(TextOf(states[1]), "{117515161, 0}");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "hlo/op.h"
 #include "hlo/op_listing.h"
+#include "hlo/op_rounding.h"
 #include "hlo/parser.h"
 #include "hlo/printer.h"
 #include "hlo/validator.h"
@@ -35,11 +36,17 @@ TEST_P(OpTest, RowIsConsistent) {
   EXPECT_EQ(def().opcode, static_cast<Opcode>(GetParam()));
   EXPECT_THAT(std::string(def().doc), testing::MatchesRegex(".+\\. \\(.+\\)"));
   EXPECT_FALSE(TypesOf(def()).empty());
+  EXPECT_FALSE(RoundingOf(def()).empty());
+  EXPECT_EQ(LibraryUlpsOf(def().opcode).has_value(),
+            def().exactness == Exactness::kLibrary && RoundingOf(def()).starts_with("<="));
+  EXPECT_EQ(DomainsOf(def()) == "none", def().kernel == KernelKind::kRefused);
   EXPECT_TRUE(def().max_operands < 0 || def().max_operands == def().min_operands);
   EXPECT_EQ(def().kernel == KernelKind::kScalar, def().scalar != ScalarFn::kNone);
   EXPECT_EQ(def().kernel == KernelKind::kView, def().view != nullptr);
-  EXPECT_EQ(def().kernel == KernelKind::kRefused, def().exactness == Exactness::kNone &&
-                                                      def().opcode != Opcode::kCustomCall);
+  const bool unrepeatable =
+      def().kernel == KernelKind::kRefused || def().kernel == KernelKind::kHidden;
+  EXPECT_EQ(unrepeatable,
+            def().exactness == Exactness::kNone && def().opcode != Opcode::kCustomCall);
   // Somebody says what the result shape is.
   const bool free = def().opcode == Opcode::kParameter;
   EXPECT_TRUE(free || def().infer != nullptr || def().rule != nullptr);
