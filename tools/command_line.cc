@@ -74,7 +74,8 @@ void CommandLine::Text(const std::string& names, std::optional<std::string>* val
 
 void CommandLine::Texts(const std::string& names, std::vector<std::string>* values,
                         const std::string& help) {
-  impl_->app.add_option(names, *values, help);
+  // One value each: a word that follows stays a positional.
+  impl_->app.add_option(names, *values, help)->allow_extra_args(false);
 }
 
 void CommandLine::OptionalText(const std::string& names, std::string* value,

@@ -127,7 +127,7 @@ class Tally:
             want, folded = self.ask([(0, case)], True).get(0, (None, False))
             if folded and difference(case, got, want, case.evaluator) is None:
                 return known.COMPILED.get(case.op)
-        return known.COMPILED_ONLY.get(case.op)
+        return known.of_compiled(case)
 
     def fail(self, i, case, why):
         self.failures += 1

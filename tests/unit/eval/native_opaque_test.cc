@@ -173,13 +173,17 @@ TEST(Refused, WithTheReason) {
             "error: set-dimension-size: a size that differs from its bound");
 }
 
-// One module run `times` on a domain that owns a hidden state.
-std::vector<Value> Draw(const std::string& body, uint64_t seed, int times) {
-  const Module module = Parse(body);
-  const auto domain = MakeNativeDomain(seed);
+// The results of running one module `times` on a domain that owns a hidden state.
+struct Drawn {
+  Module module;  // has the shapes
   std::vector<Value> results;
-  for (int i = 0; i < times; ++i) results.push_back(*Evaluate(*domain, module, {}));
-  return results;
+  const Value& operator[](size_t i) const { return results[i]; }
+};
+Drawn Draw(const std::string& body, uint64_t seed, int times) {
+  Drawn drawn{Parse(body), {}};
+  const auto domain = MakeNativeDomain(seed);
+  for (int i = 0; i < times; ++i) drawn.results.push_back(*Evaluate(*domain, drawn.module, {}));
+  return drawn;
 }
 
 const std::string kUniform =
@@ -187,11 +191,12 @@ const std::string kUniform =
     "  ROOT r = f32[20000] rng(a, b), distribution=rng_uniform";
 
 TEST(HiddenState, SeededAndMovingOn) {
-  const std::vector<Value> first = Draw(kUniform, 1, 2), again = Draw(kUniform, 1, 2);
+  const Drawn first = Draw(kUniform, 1, 2), again = Draw(kUniform, 1, 2);
   EXPECT_TRUE(SameBits(first[0], again[0]));
   EXPECT_TRUE(SameBits(first[1], again[1]));
   EXPECT_FALSE(SameBits(first[0], first[1]));
-  EXPECT_FALSE(SameBits(first[0], Draw(kUniform, 2, 1)[0]));
+  const Drawn other = Draw(kUniform, 2, 1);
+  EXPECT_FALSE(SameBits(first[0], other[0]));
 }
 
 TEST(HiddenState, Distributions) {
@@ -201,18 +206,18 @@ TEST(HiddenState, Distributions) {
     const auto n = static_cast<double>(v.element_count());
     return std::pair{sum / n, std::sqrt(squares / n - sum / n * sum / n)};
   };
-  const Value uniform = Draw(kUniform, 3, 1)[0];
-  for (const float x : uniform.As<float>()) EXPECT_TRUE(x >= -2 && x < 3) << x;
-  EXPECT_NEAR(moments(uniform).first, 0.5, 0.05);
-  EXPECT_NEAR(moments(uniform).second, 5 / std::sqrt(12.0), 0.05);
-  const Value normal = Draw("  a = f32[] constant(1)\n  b = f32[] constant(2)\n"
-                            "  ROOT r = f32[20000] rng(a, b), distribution=rng_normal", 3, 1)[0];
-  EXPECT_NEAR(moments(normal).first, 1, 0.1);
-  EXPECT_NEAR(moments(normal).second, 2, 0.1);
-  const Value dice = Draw("  a = s8[] constant(-1)\n  b = s8[] constant(2)\n"
-                          "  ROOT r = s8[200] rng(a, b), distribution=rng_uniform", 3, 1)[0];
+  const Drawn uniform = Draw(kUniform, 3, 1);
+  for (const float x : uniform[0].As<float>()) EXPECT_TRUE(x >= -2 && x < 3) << x;
+  EXPECT_NEAR(moments(uniform[0]).first, 0.5, 0.05);
+  EXPECT_NEAR(moments(uniform[0]).second, 5 / std::sqrt(12.0), 0.05);
+  const Drawn normal = Draw("  a = f32[] constant(1)\n  b = f32[] constant(2)\n"
+                            "  ROOT r = f32[20000] rng(a, b), distribution=rng_normal", 3, 1);
+  EXPECT_NEAR(moments(normal[0]).first, 1, 0.1);
+  EXPECT_NEAR(moments(normal[0]).second, 2, 0.1);
+  const Drawn dice = Draw("  a = s8[] constant(-1)\n  b = s8[] constant(2)\n"
+                          "  ROOT r = s8[200] rng(a, b), distribution=rng_uniform", 3, 1);
   int count[3] = {};
-  for (const int8_t x : dice.As<int8_t>()) {
+  for (const int8_t x : dice[0].As<int8_t>()) {
     ASSERT_TRUE(x >= -1 && x < 2);
     ++count[x + 1];
   }
@@ -220,7 +225,7 @@ TEST(HiddenState, Distributions) {
 }
 
 TEST(HiddenState, CountsFromXlasFirstState) {
-  const auto states = Draw("  ROOT r = u64[2] rng-get-and-update-state(), delta=4", 9, 2);
+  const Drawn states = Draw("  ROOT r = u64[2] rng-get-and-update-state(), delta=4", 9, 2);
   EXPECT_EQ(TextOf(states[0]), "{117515157, 0}");
   EXPECT_EQ(TextOf(states[1]), "{117515161, 0}");
 }

@@ -157,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(All, ScalarRule, testing::ValuesIn(Cases()),
 
 TEST(NativeScalar, NamesWhatItRefuses) {
   EXPECT_EQ(EvaluateText("  x = c64[1] constant({(1, 2)})\n  ROOT r = f32[1] convert(x)"),
-            "error: convert of c64");
+            "error: convert: c64 to f32 would drop the imaginary part");
 }
 
 // Elementwise results go into an operand that dies, never into one that lives.

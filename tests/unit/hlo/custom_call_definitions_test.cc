@@ -44,7 +44,7 @@ TEST(CustomCallDefinitions, BecomeCallsOfOneCopy) {
   const std::string text = PrintModule(module);
   EXPECT_EQ(text.find("custom-call"), std::string::npos) << text;
   EXPECT_THAT(text, HasSubstr("call(%a), to_apply=%my.square.main, sharding={replicated}"));
-  EXPECT_THAT(text, HasSubstr("map(%x, %x), dimensions={0}, to_apply=%my.square.times"));
+  EXPECT_THAT(text, HasSubstr("map(%x, %x), to_apply=%my.square.times"));
   EXPECT_EQ(module.computations.size(), 4u);
   EXPECT_EQ(module.Entry().name, "main");
   const auto again = ParseModule("printed", text);
