@@ -13,6 +13,8 @@
 namespace hv {
 namespace {
 
+constexpr double kQuickWork = 1e4;
+constexpr int64_t kQuickTrials = 12;
 constexpr double kMostWorkAfterProof = 2e7;  // elements on all devices
 constexpr int64_t kTrialsOfASuspectedDrift = 16;
 
@@ -164,7 +166,10 @@ void Examination::RunNative(const NativeRuns& native) {
 }
 
 void Examination::RunTrials(const NativeRuns& native, NativeInput input, const std::string& what) {
-  const int64_t trials = codes_.error || !codes_.concrete_parameters.empty() ? plan_.trials : 1;
+  // Where codes cannot go, runs stand alone: more of them while they are quick.
+  const bool alone = codes_.error || !codes_.concrete_parameters.empty();
+  const int64_t each = WorkOf(pair_) < kQuickWork ? kQuickTrials : 1;
+  const int64_t trials = alone ? plan_.trials * each : 1;
   for (int64_t trial = 0; trial < trials && !refutation_ && !stall_; ++trial) {
     input.trial = static_cast<uint64_t>(trial);
     TryNative(native, input, what);

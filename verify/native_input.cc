@@ -48,8 +48,11 @@ double RandomNumber(const NativeInput& input, ElementType type,
                     const std::optional<InputRange>& range, uint64_t word) {
   if (IsPred(type)) return static_cast<double>(word >> 63);
   if (input.values == NativeInput::Values::kIndices && !range) {
-    const double limit = std::ldexp(2, static_cast<int>(std::min<uint64_t>(2 * input.trial, 20)));
-    return std::fabs(NonZeroInteger(type, word, limit)) - 1;
+    // [0, 2), [0, 8), [-8, 8), [0, 128), [0, 512), [-512, 512), and again.
+    const int step = static_cast<int>(input.trial % 6);
+    const double limit = std::ldexp(2, 2 * step - (step % 3 == 2 ? 1 : 0));
+    const double index = std::fabs(NonZeroInteger(type, word, limit)) - 1;
+    return step % 3 == 2 && !IsUnsigned(type) ? index - limit / 2 : index;
   }
   const bool real = input.values == NativeInput::Values::kRealNumbers && !IsInteger(type);
   if (range) {

@@ -17,7 +17,7 @@ struct NativeInput {
     kWholeNumbers,  // uniform in [-limit, limit], as far as the type reaches; never 0
     kRealNumbers,   // floats uniform in [-1, 1), other types as kWholeNumbers
     kCancelling,    // floats that cancel: small ones among large ones, so that each order rounds anew
-    kIndices,       // integers in [0, 2), [0, 8), ... by trial
+    kIndices,       // integers from 0 up to more and more by trial, every third time around 0
     kFixed,         // `fixed` everywhere
     kExplicit,      // as the scenario gives them
   };
