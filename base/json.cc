@@ -1,9 +1,9 @@
 #include "base/json.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/arena.h"
@@ -295,10 +295,19 @@ const std::string& JsonDocument::file() const { return source_->file; }
 
 Result<std::string> ReadFile(const std::string& path) {
   if (path == "-") return StandardInput();
-  std::ifstream file(path, std::ios::binary);
+  // Not a stream of the library: that throws where `path` is a folder.
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
   std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || file.bad()) return Invalid("file-unreadable", "cannot read the file", {path});
+  std::array<char, 65536> chunk;
+  while (file != nullptr) {
+    const size_t size = std::fread(chunk.data(), 1, chunk.size(), file.get());
+    if (size == 0) break;
+    text.append(chunk.data(), size);
+  }
+  if (file == nullptr || std::ferror(file.get()) != 0) {
+    return Invalid("file-unreadable", "cannot read the file", {path});
+  }
   return text;
 }
 

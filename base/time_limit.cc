@@ -23,9 +23,9 @@ TimeLimit::TimeLimit(double seconds) : outer_(span) {
 
 TimeLimit::~TimeLimit() { span = outer_; }
 
-bool TimeLimit::IsOver() {
-  return span.end != Clock::time_point::max() && Clock::now() >= span.end;
-}
+bool TimeLimit::IsSet() { return span.end != Clock::time_point::max(); }
+
+bool TimeLimit::IsOver() { return IsSet() && Clock::now() >= span.end; }
 
 tl::unexpected<Error> OutOfTime(std::string message) {
   if (message.empty()) message = fmt::format("not finished within {:g} s", span.seconds);

@@ -16,6 +16,7 @@ class TimeLimit {
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
 
+  static bool IsSet();
   static bool IsOver();
 
   struct Span {

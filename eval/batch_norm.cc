@@ -124,16 +124,21 @@ std::vector<Value> Grad(const Arithmetic& c, const std::vector<Value>& o) {
 
 Result<Value> NativeBatchNorm(const KernelCall& call, const std::vector<Value>& operands) {
   const Arithmetic arithmetic(call, operands[0]);
+  std::vector<Value> same;  // floats of other widths are taken to the type of the first operand
+  for (const Value& operand : operands) {
+    HV_ASSIGN(Value converted, ConvertValue(call.module, operand, operands[0].shape()->type));
+    same.push_back(std::move(converted));
+  }
   std::vector<Value> results;
   switch (call.instruction.opcode) {
     case Opcode::kBatchNormTraining:
-      results = Training(arithmetic, operands);
+      results = Training(arithmetic, same);
       break;
     case Opcode::kBatchNormInference:
-      results = Inference(arithmetic, operands);
+      results = Inference(arithmetic, same);
       break;
     default:
-      results = Grad(arithmetic, operands);
+      results = Grad(arithmetic, same);
       break;
   }
   for (size_t k = 0; k < results.size(); ++k) {

@@ -79,11 +79,18 @@ Result<Value> NativeMap(const KernelCall& call, std::vector<Value> operands) {
   }
   std::vector<Value> results;
   std::vector<std::byte*> out;
-  for (const Shape* shape : ResultShapes(call)) {
-    results.push_back(Value::NewNative(shape));
+  ShapeTable& shapes = call.module.context->shapes;
+  for (size_t k = 0; k < ResultShapes(call).size(); ++k) {
+    results.push_back(
+        Value::NewNative(shapes.WithType(*ResultShapes(call)[k], program.result_types()[k])));
     out.push_back(results.back().MutableBytes().data());
   }
   program.Run(in, out, static_cast<size_t>(operands[0].element_count()));
+  for (size_t k = 0; k < results.size(); ++k) {
+    const Shape* const shape = ResultShapes(call)[k];
+    HV_ASSIGN(const Value converted, ConvertValue(call.module, results[k], shape->type));
+    results[k] = converted.WithShape(shape);
+  }
   return PackResults(call, std::move(results));
 }
 

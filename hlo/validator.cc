@@ -16,8 +16,9 @@ FloatWidth WidthOf(const OpDef& def) {
     case KernelKind::kReduce:
     case KernelKind::kWindow:
     case KernelKind::kContract:
-    case KernelKind::kScatter:
-    case KernelKind::kOpaque: return FloatWidth::kAny;
+    case KernelKind::kScatter: return FloatWidth::kAny;
+    case KernelKind::kOpaque:
+      return def.exactness == Exactness::kExact ? FloatWidth::kExact : FloatWidth::kAny;
     default: return def.opcode == Opcode::kMap ? FloatWidth::kAny : FloatWidth::kExact;
   }
 }

@@ -26,7 +26,7 @@ class Run {
     const auto begin = std::chrono::steady_clock::now();
     RunOutcome outcome;
     while (true) {
-      for (const auto& device : devices_) device->Run();
+      RunDevices();
       Agreement agreement = Agree(plan_, devices_, options_.transport);
       if (agreement.error) return tl::make_unexpected(std::move(*agreement.error));
       if (agreement.stall) {
@@ -47,6 +47,14 @@ class Run {
   }
 
  private:
+  // One device that is out of time speaks for all.
+  void RunDevices() {
+    for (const auto& device : devices_) {
+      device->Run();
+      if (device->error() && device->error()->kind == ErrorKind::kTime) return;
+    }
+  }
+
   void StartDevices(const InputFn& inputs) {
     const Rank rank = options_.transport->rank();
     const int64_t first = placement_.FirstOf(rank);
@@ -54,7 +62,7 @@ class Run {
       devices_.push_back(std::make_unique<Device>(&context_, DeviceId(d)));
       if (TimeLimit::IsOver()) {
         devices_.back()->Fail(OutOfTime().value());
-        continue;
+        return;
       }
       std::vector<Value> arguments;
       const size_t count = plan_.Entry().computation->parameters.size();
@@ -90,12 +98,21 @@ Status CheckMemory(const Module& module, const Mesh& mesh, const RunOptions& opt
                      std::to_string(options.memory_limit_bytes) + " bytes");
 }
 
+// Is there time left, on every rank? All of them have a limit, or none.
+Status CheckTime(Transport* transport) {
+  if (!TimeLimit::IsSet()) return {};
+  const bool over = TimeLimit::IsOver();
+  if (transport->AllEqual(over ? 1 : 0) && !over) return {};
+  return OutOfTime();
+}
+
 }  // namespace
 
 Result<RunOutcome> RunModule(const Module& module, const Mesh& mesh, const InputFn& inputs,
                              const RunOptions& options) {
   HV_CHECK(options.domain != nullptr && options.transport != nullptr,
            "a run needs a domain and a transport");
+  HV_RETURN_IF_ERROR(CheckTime(options.transport));
   HV_ASSIGN(const ModulePlan plan, MakePlan(module, mesh));
   HV_RETURN_IF_ERROR(CheckMemory(module, mesh, options));
   if (!options.transport->AllEqual(plan.fingerprint)) {

@@ -150,9 +150,15 @@ Result<Value> SymbolicDomain::Scalar(const KernelCall& call, std::vector<Value> 
 
 Result<Value> SymbolicDomain::Map(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Map(call, std::move(operands));
-  const Tensors tensors = TensorsOf(operands);
+  // Floats of other widths become what the computation takes, and yields what the map does.
+  const Computation& body = call.module.At(call.instruction.Computation(Attr::kToApply));
+  Tensors tensors = TensorsOf(operands);
   std::vector<const SymbolicTensor*> pointers;
-  for (const SymbolicTensor& tensor : tensors) pointers.push_back(&tensor);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    tensors[i] = ConvertedTo(tensors[i], operands[i].shape()->type,
+                             body.At(body.parameters[i]).shape->type);
+    pointers.push_back(&tensors[i]);
+  }
   auto cells = maker_.Zip(pointers);
   if (!cells) return TooManyPieces("map");
   if (call.shape->IsTuple()) return Uninterpreted(call, operands);
@@ -164,7 +170,8 @@ Result<Value> SymbolicDomain::Map(const KernelCall& call, std::vector<Value> ope
     if (!terms) return Uninterpreted(call, operands);
     pieces.push_back({std::move(cell.region), std::move((*terms)[0])});
   }
-  return Wrap(call.shape, maker_.Simplified(std::move(pieces)));
+  return Wrap(call.shape, ConvertedTo(maker_.Simplified(std::move(pieces)),
+                                      body.Root().shape->type, call.shape->type));
 }
 
 Result<Value> SymbolicDomain::Reduce(const KernelCall& call, std::vector<Value> operands) {

@@ -71,7 +71,7 @@ class Damage {
                                                     "-inf"};
     if (text->empty()) *text = other;
     if (text->empty()) return;
-    const size_t kind = Below(9);
+    const size_t kind = Below(10);
     if (kind == 0) return text->resize(Below(text->size()));
     if (kind == 1) {
       (*text)[Below(text->size())] = static_cast<char>(Below(256));
@@ -94,6 +94,7 @@ class Damage {
       return;
     }
     if (kind == 5) return Swap(text);
+    if (kind == 7) return Retype(text);
     if (kind == 6 && !other.empty()) {
       const Span from = Some(other, 80), to = Some(*text, 40);
       text->replace(to.begin, to.size, other.substr(from.begin, from.size));
@@ -101,6 +102,18 @@ class Damage {
     }
     const Span number = Word(*text, true);
     text->replace(number.begin, number.size, kNumbers[Below(std::size(kNumbers))]);
+  }
+
+  // An element type becomes another.
+  void Retype(std::string* text) {
+    static constexpr std::string_view kTypes[] = {"pred", "s4",  "u8",  "s32", "u64",   "bf16",
+                                                  "f16",  "f32", "f64", "c64", "f8e5m2"};
+    const std::string_view from = kTypes[Below(std::size(kTypes))];
+    size_t at = text->find(std::string(from) + "[", Below(text->size()));
+    if (at == std::string::npos) at = text->find("f32[");
+    if (at == std::string::npos) return;
+    const std::string_view to = kTypes[Below(std::size(kTypes))];
+    text->replace(at, text->find('[', at) - at, to);
   }
 
   // Two words change places.

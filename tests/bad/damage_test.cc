@@ -50,10 +50,12 @@ std::vector<Text> Corpus(const std::vector<std::string>& folders, const std::str
   return texts;
 }
 
-char hanging[256];
+char current[256];  // which item is at work
 
-void SayWhatHangs(int) {
-  if (write(STDERR_FILENO, hanging, strnlen(hanging, sizeof hanging)) >= 0) abort();
+// Too late (SIGALRM), or a crash.
+void SayWhatEndsIt(int signal) {
+  std::signal(signal, SIG_DFL);
+  if (write(STDERR_FILENO, current, strnlen(current, sizeof current)) >= 0) raise(signal);
 }
 
 // Calls `run` for `count` items from `first` on, unless the environment asks for others.
@@ -63,10 +65,10 @@ void ForItems(uint64_t first, uint64_t count, const char* what, const Run& run) 
     std::sscanf(asked, "%lu:%lu", &first, &count);
   }
   ProvideStandardInput("");
-  std::signal(SIGALRM, SayWhatHangs);
+  for (int signal : {SIGALRM, SIGSEGV, SIGFPE, SIGBUS, SIGILL}) std::signal(signal, SayWhatEndsIt);
   for (uint64_t item = first; item < first + count; ++item) {
     const CheckContext context(std::string("damaging ") + what + " " + std::to_string(item));
-    std::snprintf(hanging, sizeof hanging, "%s %lu does not end\n", what, item);
+    std::snprintf(current, sizeof current, "%s %lu does not end, or crashes\n", what, item);
     alarm(kLongestSeconds);
     run(item, Damage(kSeed, item));
   }
@@ -136,10 +138,22 @@ constexpr std::string_view kCommandLines[] = {
     "--inputs=tests/data/cases/bugs/b67-done-of-the-other-start/case.json\n-\n-\n--self-test",
 };
 
+// What would be said on the terminal goes nowhere.
+class Silence {
+ public:
+  ~Silence() {
+    std::cout.rdbuf(out_);
+    std::cerr.rdbuf(err_);
+  }
+
+ private:
+  std::ostringstream said_;
+  std::streambuf* const out_ = std::cout.rdbuf(said_.rdbuf());
+  std::streambuf* const err_ = std::cerr.rdbuf(said_.rdbuf());
+};
+
 TEST(Damage, CommandLines) {
-  std::ostringstream said;
-  std::streambuf* const out = std::cout.rdbuf(said.rdbuf());
-  std::streambuf* const err = std::cerr.rdbuf(said.rdbuf());
+  const Silence silence;
   const std::filesystem::path folder = std::filesystem::current_path();
   std::filesystem::current_path(HV_SOURCE_DIR);
   ForItems(0, 3000, "command line", [&](uint64_t item, Damage damage) {
@@ -162,8 +176,6 @@ TEST(Damage, CommandLines) {
     if (scenarios && scenarios->size() < 5) Judge(*scenarios, damaged);
   });
   std::filesystem::current_path(folder);
-  std::cerr.rdbuf(err);
-  std::cout.rdbuf(out);
 }
 
 }  // namespace

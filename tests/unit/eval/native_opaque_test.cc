@@ -38,6 +38,26 @@ TEST(RaggedDot, BatchEntriesBeyondTheGroupsAreZero) {
             "{5, 12, 0}");
 }
 
+TEST(MixedWidths, BatchNormTakesTheTypeOfItsFirstOperand) {
+  const auto inference = [](const std::string& type, const std::string& result) {
+    return EvaluateText("  x = " + type +
+                        "[1,2] constant({{1.5, 2}})\n"
+                        "  v = f32[2] constant({1, 4})\n  z = f32[2] constant({0, 1})\n"
+                        "  ROOT r = " +
+                        result +
+                        "[1,2] batch-norm-inference(x, v, z, z, v), "
+                        "epsilon=0, feature_index=1");
+  };
+  EXPECT_EQ(inference("f64", "f32"), inference("f32", "f32"));
+}
+
+TEST(MixedWidths, MapRoundsToWhatItsComputationTakes) {
+  EXPECT_EQ(EvaluateText("  x = f32[3] constant({-85, 1, 2})\n"
+                         "  ROOT r = f32[3] map(x), dimensions={0}, to_apply=same",
+                         "same { p = f8e5m2[] parameter(0)\n ROOT n = f8e5m2[] negate(p) }"),
+            "{80, -1, -2}");
+}
+
 TEST(ScaledDot, ScalesApplyToBlocks) {
   EXPECT_EQ(EvaluateText("  x = f8e4m3fn[1,4] constant({{1, 2, 3, 4}})\n"
                          "  y = f8e4m3fn[1,4] constant({{1, 1, 1, 1}})\n"
