@@ -14,7 +14,7 @@ namespace {
 
 // Float operands of another precision than the op's are converted first: verifiers let them pass.
 Status UnifyFloats(const KernelCall& call, ScalarFn fn, std::vector<Value>* operands) {
-  if (fn == ScalarFn::kConvert || fn == ScalarFn::kSelect || operands->size() < 2) return {};
+  if (fn == ScalarFn::kConvert) return {};
   ElementType type = call.shape->type;
   if (!IsFloat(type)) {  // compare, complex: the widest operand decides
     for (const Value& v : *operands) {
@@ -49,12 +49,12 @@ Value RunElementwise(const ScalarOp& op, const Shape* shape, std::vector<Value> 
 
 Result<Value> NativeScalar(const KernelCall& call, std::vector<Value> operands) {
   const ScalarFn fn = Definition(call.instruction).scalar;
-  if (fn == ScalarFn::kSelect && operands[0].shape()->IsScalar() && !call.shape->IsScalar()) {
-    return operands[operands[0].As<uint8_t>()[0] != 0 ? 1 : 2].WithShape(call.shape);
-  }
   if (fn == ScalarFn::kBitcastConvert) return BitcastConvertValue(operands[0], call.shape);
   if (fn == ScalarFn::kStochasticConvert) return NativeStochasticConvert(call, operands);
   HV_RETURN_IF_ERROR(UnifyFloats(call, fn, &operands));
+  if (fn == ScalarFn::kSelect && operands[0].shape()->IsScalar() && !call.shape->IsScalar()) {
+    return operands[operands[0].As<uint8_t>()[0] != 0 ? 1 : 2].WithShape(call.shape);
+  }
   if (fn == ScalarFn::kClamp) {
     for (const size_t bound : {size_t{0}, size_t{2}}) {
       if (SameDims(*operands[bound].shape(), *call.shape)) continue;

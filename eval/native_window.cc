@@ -41,10 +41,11 @@ Result<Value> ReduceWindow(const KernelCall& call, std::vector<Value> operands) 
 }
 
 // The element each window keeps: -1 where the window lies in padding alone.
-Result<std::vector<int64_t>> SelectElements(const KernelCall& call, const Value& operand,
+Result<std::vector<int64_t>> SelectElements(const KernelCall& call, const Value& given,
                                             const Value& source) {
   HV_ASSIGN(ScalarProgram select,
             ScalarProgram::Compile(call.module, call.instruction.Computation(Attr::kSelect)));
+  HV_ASSIGN(const Value operand, ConvertValue(call.module, given, select.parameter_types()[0]));
   const std::vector<WindowDim> window =
       WindowOf(call.instruction.List<WindowDim>(Attr::kWindow), operand.shape()->dims.size());
   const WindowWalk walk(window, operand.shape()->dims, source.shape()->dims);
@@ -70,8 +71,11 @@ Result<std::vector<int64_t>> SelectElements(const KernelCall& call, const Value&
 }
 
 Result<Value> SelectAndScatter(const KernelCall& call, const std::vector<Value>& operands) {
-  const Value &operand = operands[0], &source = operands[1];
-  Value result = Spread(operands[2], call.shape);
+  const Value& operand = operands[0];
+  // Floats of other widths are taken to the type of the result.
+  HV_ASSIGN(const Value source, ConvertValue(call.module, operands[1], call.shape->type));
+  HV_ASSIGN(const Value init, ConvertValue(call.module, operands[2], call.shape->type));
+  Value result = Spread(init, call.shape);
   if (operand.element_count() == 0 || source.element_count() == 0) return result;
   HV_ASSIGN(const std::vector<int64_t> kept, SelectElements(call, operand, source));
   const ElementType types[1] = {call.shape->type};
@@ -79,7 +83,7 @@ Result<Value> SelectAndScatter(const KernelCall& call, const std::vector<Value>&
   HV_ASSIGN(const auto scatter,
             MakeNativeCombiner(call.module, call.instruction.Computation(Attr::kScatter), types,
                                ReducerOrder::kValueFirst));
-  const auto width = static_cast<size_t>(operand.element_bytes());
+  const auto width = static_cast<size_t>(result.element_bytes());
   std::byte* out = result.MutableBytes().data();
   for (size_t o = 0; o < kept.size(); ++o) {
     if (kept[o] < 0) continue;

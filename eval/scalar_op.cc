@@ -123,6 +123,12 @@ Result<ScalarOp> ScalarOp::Make(const Instruction& instruction, ElementType resu
     return ComputeTypeOf(type) == ComputeTypeOf(operands[0]);
   });
   if (!one_type && fn != ScalarFn::kSelect) return NotDefined(instruction, operands);
+  // Kernels write what they compute in, and select moves whole elements.
+  const ElementType last = operands.back();
+  const bool widths_differ = IsFloat(last) && IsFloat(result) &&
+                             ComputeTypeOf(last) != ComputeTypeOf(result);
+  const bool moves_other = fn == ScalarFn::kSelect && (operands[1] != result || last != result);
+  if (widths_differ || moves_other) return NotDefined(instruction, operands);
   switch (fn) {
     case ScalarFn::kSelect:
       leave_bits();

@@ -51,6 +51,29 @@ TEST(MixedWidths, BatchNormTakesTheTypeOfItsFirstOperand) {
   EXPECT_EQ(inference("f64", "f32"), inference("f32", "f32"));
 }
 
+TEST(MixedWidths, ElementwiseOpsTakeTheTypeOfTheResult) {
+  const std::string operands =
+      "  x = f64[2] constant({1.5, -2})\n  y = f32[2] constant({3, 4})\n"
+      "  p = pred[2] constant({true, false})\n"
+      "  q = pred[] constant(true)\n";
+  EXPECT_EQ(EvaluateText(operands + "  ROOT r = f32[2] negate(x)"), "{-1.5, 2}");
+  EXPECT_EQ(EvaluateText(operands + "  ROOT r = f64[2] negate(y)"), "{-3, -4}");
+  EXPECT_EQ(EvaluateText(operands + "  ROOT r = f32[2] select(p, x, y)"), "{1.5, 4}");
+  EXPECT_EQ(EvaluateText(operands + "  ROOT r = f32[2] select(q, x, y)"), "{1.5, -2}");
+}
+
+TEST(MixedWidths, SelectAndScatterTakesTheTypeOfTheResult) {
+  EXPECT_EQ(EvaluateText("  x = f64[4] constant({1, 3, 5, 2})\n"
+                         "  s = f64[2] constant({10, 20})\n  z = f32[] constant(0)\n"
+                         "  ROOT r = f32[4] select-and-scatter(x, s, z), window={size=2 stride=2}, "
+                         "select=ge, scatter=add",
+                         "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+                         " ROOT c = f32[] add(a, b) }\n"
+                         "ge { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+                         " ROOT c = pred[] compare(a, b), direction=GE }"),
+            "{0, 10, 20, 0}");
+}
+
 TEST(MixedWidths, MapRoundsToWhatItsComputationTakes) {
   EXPECT_EQ(EvaluateText("  x = f32[3] constant({-85, 1, 2})\n"
                          "  ROOT r = f32[3] map(x), dimensions={0}, to_apply=same",
@@ -230,12 +253,16 @@ TEST(HiddenState, Distributions) {
   for (const float x : uniform[0].As<float>()) EXPECT_TRUE(x >= -2 && x < 3) << x;
   EXPECT_NEAR(moments(uniform[0]).first, 0.5, 0.05);
   EXPECT_NEAR(moments(uniform[0]).second, 5 / std::sqrt(12.0), 0.05);
-  const Drawn normal = Draw("  a = f32[] constant(1)\n  b = f32[] constant(2)\n"
-                            "  ROOT r = f32[20000] rng(a, b), distribution=rng_normal", 3, 1);
+  const Drawn normal = Draw(
+      "  a = f32[] constant(1)\n  b = f32[] constant(2)\n"
+      "  ROOT r = f32[20000] rng(a, b), distribution=rng_normal",
+      3, 1);
   EXPECT_NEAR(moments(normal[0]).first, 1, 0.1);
   EXPECT_NEAR(moments(normal[0]).second, 2, 0.1);
-  const Drawn dice = Draw("  a = s8[] constant(-1)\n  b = s8[] constant(2)\n"
-                          "  ROOT r = s8[200] rng(a, b), distribution=rng_uniform", 3, 1);
+  const Drawn dice = Draw(
+      "  a = s8[] constant(-1)\n  b = s8[] constant(2)\n"
+      "  ROOT r = s8[200] rng(a, b), distribution=rng_uniform",
+      3, 1);
   int count[3] = {};
   for (const int8_t x : dice[0].As<int8_t>()) {
     ASSERT_TRUE(x >= -1 && x < 2);
