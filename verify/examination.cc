@@ -17,6 +17,7 @@ constexpr double kQuickWork = 1e4;
 constexpr int64_t kQuickTrials = 12;
 constexpr double kMostWorkAfterProof = 2e7;  // elements on all devices
 constexpr int64_t kTrialsOfASuspectedDrift = 16;
+constexpr int64_t kExtremesTried = 32, kMostExtremeRuns = 8;
 
 Level LevelOf(ProofLevel level) {
   switch (level) {
@@ -47,6 +48,15 @@ double WorkOf(const Pair& pair) {
     }
   }
   return elements * static_cast<double>(pair.mesh.devices());
+}
+
+// One run tries as many extremes as there are integer inputs; few of them are run more often.
+int64_t TrialsOfExtremes(const InputSpace& space) {
+  int64_t integers = 0;
+  for (const InputSlot& slot : space.slots()) {
+    if (IsInteger(slot.shape->type)) integers += slot.shape->element_count;
+  }
+  return integers == 0 ? 0 : std::clamp<int64_t>(kExtremesTried / integers, 1, kMostExtremeRuns);
 }
 
 }  // namespace
@@ -163,13 +173,20 @@ void Examination::RunNative(const NativeRuns& native) {
   NativeInput reals = integers;
   reals.values = NativeInput::Values::kRealNumbers;
   RunTrials(native, reals, "reals");
+  NativeInput extremes = integers;
+  extremes.values = NativeInput::Values::kExtremes;
+  RunTrials(native, extremes, "extreme integers", TrialsOfExtremes(space_));
 }
 
 void Examination::RunTrials(const NativeRuns& native, NativeInput input, const std::string& what) {
   // Where codes cannot go, runs stand alone: more of them while they are quick.
   const bool alone = codes_.error || !codes_.concrete_parameters.empty();
   const int64_t each = WorkOf(pair_) < kQuickWork ? kQuickTrials : 1;
-  const int64_t trials = alone ? plan_.trials * each : 1;
+  RunTrials(native, std::move(input), what, alone ? plan_.trials * each : 1);
+}
+
+void Examination::RunTrials(const NativeRuns& native, NativeInput input, const std::string& what,
+                            int64_t trials) {
   for (int64_t trial = 0; trial < trials && !refutation_ && !stall_; ++trial) {
     input.trial = static_cast<uint64_t>(trial);
     TryNative(native, input, what);

@@ -51,6 +51,8 @@ class Examination {
   void RunTruths(const NativeRuns& native);
   void RunNative(const NativeRuns& native);
   void RunTrials(const NativeRuns& native, NativeInput input, const std::string& what);
+  void RunTrials(const NativeRuns& native, NativeInput input, const std::string& what,
+                 int64_t trials);
   void TryNative(const NativeRuns& native, const NativeInput& input, const std::string& what);
   void Summarize();
   std::string Suspicion(const OutputPlace& place) const;

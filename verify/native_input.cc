@@ -44,6 +44,15 @@ double Cancelling(ElementType type, uint64_t word) {
   return numbers[word % 5];
 }
 
+// One of eight: the ends of the type, next to them, around 0, or anything.
+double ExtremeInteger(ElementType type, uint64_t word) {
+  const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
+  const double last = std::ldexp(1, bits) - 1, first = IsSigned(type) ? -last - 1 : 0;
+  const double choices[] = {first, first + 1, -1, 0, 1, last - 1, last,
+                            std::floor(UniformReal(word, first, last))};
+  return std::clamp(choices[word & 7], first, last);
+}
+
 double RandomNumber(const NativeInput& input, ElementType type,
                     const std::optional<InputRange>& range, uint64_t word) {
   if (IsPred(type)) return static_cast<double>(word >> 63);
@@ -54,7 +63,10 @@ double RandomNumber(const NativeInput& input, ElementType type,
     const double index = std::fabs(NonZeroInteger(type, word, limit)) - 1;
     return step % 3 == 2 && !IsUnsigned(type) ? index - limit / 2 : index;
   }
-  const bool real = input.values == NativeInput::Values::kRealNumbers && !IsInteger(type);
+  const bool extreme = input.values == NativeInput::Values::kExtremes;
+  if (extreme && IsInteger(type) && !range) return ExtremeInteger(type, word);
+  const bool real =
+      (extreme || input.values == NativeInput::Values::kRealNumbers) && !IsInteger(type);
   if (range) {
     return real ? UniformReal(word, range->low, range->high)
                 : UniformInteger(word, range->low, range->high);
@@ -129,7 +141,8 @@ double LeafNumber(const NativeInput& given, const InputSpace& space,
   const std::vector<int64_t>& control = given.control;
   const int64_t parameter = space.slot(leaf.slot).parameter;
   NativeInput indices;
-  const bool decides = std::find(control.begin(), control.end(), parameter) != control.end();
+  const bool decides = given.values != NativeInput::Values::kExtremes &&
+                       std::find(control.begin(), control.end(), parameter) != control.end();
   if (decides) {
     indices.values = NativeInput::Values::kIndices;
     indices.seed = given.seed;

@@ -18,6 +18,8 @@ struct NativeInput {
     kRealNumbers,   // floats uniform in [-1, 1), other types as kWholeNumbers
     kCancelling,    // floats that cancel: small ones among large ones, so that each order rounds anew
     kIndices,       // integers from 0 up to more and more by trial, every third time around 0
+    kExtremes,      // integers, those that decide control too: around 0, at the ends of the type, or
+                    // any; other types as kRealNumbers
     kFixed,         // `fixed` everywhere
     kExplicit,      // as the scenario gives them
   };
@@ -28,7 +30,7 @@ struct NativeInput {
   double fixed = 1;
   double base = 0;                             // elsewhere
   std::optional<std::vector<int64_t>> active;  // sorted leaf ids that have values; absent: all
-  std::vector<int64_t> control;                // parameters that decide control: always kIndices
+  std::vector<int64_t> control;                // parameters that decide control: kIndices or kExtremes
 };
 
 // Ranges of generated values by slot, resolved from a scenario's names and numbers; an error names
