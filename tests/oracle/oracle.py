@@ -9,6 +9,7 @@ import dataclasses
 import json
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -164,19 +165,21 @@ def main():
         tally.judge_all(chunk, results)
         chunk.clear()
 
-    for i, case in generate(options.seed, options.count, options.only):
-        if options.print is not None:
-            if i == options.print:
-                print(case.text, *(f"{r.name}: {x!r}\n" for r, x in zip(case.parameters, case.inputs)))
-                return 0
-            continue
-        chunk.append((i, case))
-        if len(chunk) == options.chunk:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a run that is stopped reports what it saw
+    try:
+        for i, case in generate(options.seed, options.count, options.only):
+            if options.print is not None:
+                if i == options.print:
+                    print(case.text, *(f"{r.name}: {x!r}\n" for r, x in zip(case.parameters, case.inputs)))
+                continue
+            chunk.append((i, case))
+            if len(chunk) == options.chunk:
+                flush()
+                print(f"{i + 1} cases, {tally.failures} differ", file=sys.stderr, flush=True)
+        if chunk:
             flush()
-            print(f"{i + 1} cases, {tally.failures} differ", file=sys.stderr, flush=True)
-    if chunk:
-        flush()
-    tally.report()
+    finally:
+        tally.report()
     return 1 if tally.failures else 0
 
 
