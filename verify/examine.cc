@@ -11,6 +11,7 @@
 #include "verify/describe.h"
 #include "verify/examination.h"
 #include "verify/flags.h"
+#include "verify/schedule.h"
 
 namespace hv {
 namespace {
@@ -142,6 +143,7 @@ void Conclude(const Scenario& scenario, const Pair& pair, Examination* examinati
   CaseReport& report = examined->report;
   report.evidence = examination->findings().evidence;
   for (const std::string& note : examination->notes()) report.notes.push_back(note);
+  for (std::string& note : NotesOnSchedule(pair)) report.notes.push_back(std::move(note));
   for (const std::string& constant : examination->elided().shared) {
     report.assumptions.push_back(
         fmt::format("elided constant {} is equal in both modules", constant));

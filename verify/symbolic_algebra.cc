@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "eval/scalar_op.h"
+#include "verify/symbolic_overlay.h"
 #include "verify/symbolic_ring.h"
 
 namespace hv {
@@ -193,7 +194,8 @@ bool Algebra::Equal(const Term& a, const Term& b, std::span<const int64_t> exten
   thorough_ = true;
   budget_ = budget;
   const Term first = Normalized(a, extents), second = Normalized(b, extents);
-  const bool equal = EqualInCases(first, second, extents, kSplits);
+  const bool equal = EqualInCases(first, second, extents, kSplits) ||
+                     (budget_ > 0 && SumsAgree(this, first, second, extents));
   // What was cut short must not pass for normal later.
   if (budget_ < 0) thoroughly_rebuilt_.clear();
   thorough_ = false;

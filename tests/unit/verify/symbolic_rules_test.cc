@@ -164,6 +164,11 @@ std::vector<Law> Laws() {
        "h = $[] constant(0)\nt = $[4,4] reverse(w), dimensions={0}\nf = $[16] reshape(t)\n"
        "r = $[] reduce(f, h), dimensions={0}, to_apply=sum",
        kSumTypes, kSum},
+      {"ranges", "h = $[] constant(0)\nr = $[] reduce(x, h), dimensions={0}, to_apply=sum",
+       "h = $[] constant(0)\na = $[5] slice(x), slice={[0:5]}\nb = $[11] slice(x), slice={[5:16]}\n"
+       "s = $[] reduce(b, h), dimensions={0}, to_apply=sum\n"
+       "t = $[] reduce(a, h), dimensions={0}, to_apply=sum\nr = $[] add(s, t)",
+       kSumTypes, kSum},
       {"factors",
        "a = $[16] add(x, y)\nr = $[] dot(a, z), lhs_contracting_dims={0}, "
        "rhs_contracting_dims={0}",
