@@ -63,6 +63,7 @@ class CodeAlgebra {
 std::unique_ptr<CodeAlgebra> MakeFieldAlgebra(uint64_t seed, bool gross = false);
 std::unique_ptr<CodeAlgebra> MakeWrapAlgebra(uint64_t seed);
 std::unique_ptr<CodeAlgebra> MakeMagnitudeAlgebra();
+std::unique_ptr<CodeAlgebra> MakeSetAlgebra();
 
 // Native elements one by one: integers, and floats as doubles; complex components too.
 struct NativeNumber {

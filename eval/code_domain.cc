@@ -51,6 +51,10 @@ std::unique_ptr<CodeDomain> MakeMagnitudeDomain() {
   return std::make_unique<CodeDomain>(MakeMagnitudeAlgebra());
 }
 
+std::unique_ptr<CodeDomain> MakeSetDomain() {
+  return std::make_unique<CodeDomain>(MakeSetAlgebra());
+}
+
 Value CodeDomain::EncodeLeaf(const Shape* shape, const LeafFn& word) const {
   Value codes = NewCodes(shape);
   std::byte* out = codes.MutableBytes().data();

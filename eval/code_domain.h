@@ -83,6 +83,9 @@ std::unique_ptr<CodeDomain> MakeGrossFieldDomain(uint64_t seed);
 std::unique_ptr<CodeDomain> MakeWrapDomain(uint64_t seed);
 // Gross weights: negation is the identity, subtraction adds, constants count by size.
 std::unique_ptr<CodeDomain> MakeMagnitudeDomain();
+// Sets of up to 64 leaves, as bits of a leaf's first word: what an element depends on. Concrete values
+// are empty sets.
+std::unique_ptr<CodeDomain> MakeSetDomain();
 
 // Are all of them native (dense) values?
 bool AllNative(std::span<const Value> values);

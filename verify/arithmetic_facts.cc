@@ -1,7 +1,10 @@
 #include "verify/arithmetic_facts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "verify/element_text.h"
 
 namespace hv {
 namespace {
@@ -46,11 +49,18 @@ bool ArithmeticFacts::OnlyIntegers() const {
 
 bool ArithmeticFacts::OnlyFloats() const { return std::all_of(types.begin(), types.end(), IsReal); }
 
+bool ArithmeticFacts::IsLattice() const {
+  const bool arithmetic = adds || negative || scales || constants || converts || parity;
+  return lattice.size() == 1 && types.size() == 1 && other.empty() && !arithmetic && !among_data &&
+         !elided;
+}
+
 void ArithmeticFacts::Merge(const ArithmeticFacts& more) {
   adds |= more.adds;
   negative |= more.negative;
   scales |= more.scales;
   constants |= more.constants;
+  among_data |= more.among_data;
   moved_constants |= more.moved_constants;
   fractions |= more.fractions;
   converts |= more.converts;
@@ -66,6 +76,33 @@ void ArithmeticFacts::Merge(const ArithmeticFacts& more) {
   Add(more.roundings, &roundings);
   elements += more.elements;
   largest = std::max(largest, more.largest);
+}
+
+Numbers NumbersOf(const Value& value) {
+  if (IsComplex(value.shape()->type)) return {false, true, false, false};
+  Numbers numbers;
+  for (int64_t i = 0; i < value.element_count(); ++i) {
+    const double number = ElementReal(value, i);
+    numbers.integers &= number == std::floor(number) && std::fabs(number) <= 0x1p53;
+    numbers.negative |= number < 0;
+    numbers.zeros &= number == 0;
+    numbers.units &= std::fabs(number) == 1;
+  }
+  return numbers;
+}
+
+void NoteMoved(const Value& value, ArithmeticFacts* facts) {
+  if (!value.IsNative()) return;
+  facts->among_data = true;
+  const ElementType type = value.shape()->type;
+  const Numbers numbers = NumbersOf(value);
+  facts->moved_constants |= !numbers.zeros;
+  facts->fractions |= !numbers.integers;
+  if (!IsReal(type)) return;
+  for (int64_t i = 0; i < value.element_count() && !facts->signed_zeros; ++i) {
+    const double number = ElementReal(value, i);
+    facts->signed_zeros = std::isnan(number) || (number == 0 && std::signbit(number));
+  }
 }
 
 void NoteHeld(ElementType type, ArithmeticFacts* facts) {

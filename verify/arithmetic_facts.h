@@ -8,16 +8,18 @@
 #include <string>
 #include <utility>
 
+#include "eval/value.h"
 #include "hlo/element_type.h"
 
 namespace hv {
 
 struct ArithmeticFacts {
   // Everything done to data, by kind.
-  bool adds = false;       // sums of data
-  bool negative = false;   // subtraction, negation, factors of -1, negative summands
-  bool scales = false;     // multiplication or division by concrete values other than 1 and -1
-  bool constants = false;  // sums with concrete values other than 0
+  bool adds = false;        // sums of data
+  bool negative = false;    // subtraction, negation, factors of -1, negative summands
+  bool scales = false;      // multiplication or division by concrete values other than 1 and -1
+  bool constants = false;   // sums with concrete values other than 0
+  bool among_data = false;  // concrete values, zeros that fill gaps too, stand among data
   bool moved_constants = false;  // concrete values other than 0 moved along with data
   bool fractions = false;  // concrete factors, summands or moved values other than small integers
   bool converts = false;   // float to float, reduce-precision, sums in a wider type
@@ -35,7 +37,9 @@ struct ArithmeticFacts {
   double largest = 0;                               // of the codes of a magnitude run
 
   bool IsLinear() const { return lattice.empty() && !parity && other.empty(); }
-  // Data is only moved, or its sign changed.
+  // Data is moved and joined by one idempotent operation, in one type, and nothing else.
+  bool IsLattice() const;
+  // Data is only moved.
   bool IsMovement() const {
     return IsLinear() && !adds && !scales && !negative && !constants && !converts;
   }
@@ -44,6 +48,14 @@ struct ArithmeticFacts {
   void Merge(const ArithmeticFacts& more);
 };
 
+// What concrete values are like.
+struct Numbers {
+  bool integers = true, negative = false, zeros = true, units = true;  // units: 1 and -1
+};
+Numbers NumbersOf(const Value& concrete);
+
+// Notes a concrete value that stands among data; data itself is passed over.
+void NoteMoved(const Value& value, ArithmeticFacts* facts);
 void NoteHeld(ElementType type, ArithmeticFacts* facts);
 
 // How precision differs between two modules that agree over the reals, by the narrowest types they

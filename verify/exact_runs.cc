@@ -11,8 +11,9 @@ namespace hv {
 namespace {
 
 constexpr int64_t kMaxLoopSteps = 1 << 20;
-constexpr uint64_t kMostDiscarded = 8;  // concrete values tried before giving up
-constexpr int64_t kCodeFactor = 4;      // a code takes so much more than an f32
+constexpr uint64_t kMostDiscarded = 8;   // concrete values tried before giving up
+constexpr double kMostWeight = 0x1p120;  // no integer below vanishes modulo both primes
+constexpr int64_t kCodeFactor = 4;       // a code takes so much more than an f32
 
 }  // namespace
 
@@ -52,6 +53,7 @@ uint64_t ExactRuns::Word(const Codes& codes, const Leaf& leaf, int component) co
     return 0;
   }
   if (codes.kind == Codes::Kind::kOnes) return 1;
+  if (codes.kind != Codes::Kind::kPowers) return ImageWord(codes, id);
   return leaf_codes_.Word(id, component, codes.power);
 }
 
@@ -191,7 +193,7 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
   if (findings->difference) {
     evidence.detail += fmt::format(": output {} of device {} differs", findings->difference->output,
                                    pair_.mesh.NameOf(findings->difference->device));
-  } else if (findings->concrete_parameters.empty()) {
+  } else if (findings->concrete_parameters.empty() && findings->weight < kMostWeight) {
     evidence.miss_bound =
         linear ? 1 / (field - leaves) : std::min(1.0, terms * terms / field / field);
   }
@@ -203,9 +205,11 @@ CodeFindings ExactRuns::Run(bool prove) {
   if (!Weigh(&findings) && !(findings.error && ChooseConcreteSlots(&findings))) return findings;
   findings.precision = PrecisionChange(findings.facts[0], findings.facts[1]);
   RunCodes(&findings);
-  if (prove && !findings.error && !findings.difference && findings.concrete_parameters.empty()) {
-    RunPowerSums(&findings);
-  }
+  if (findings.error || findings.stall[1] || !findings.concrete_parameters.empty()) return findings;
+  if (prove && !findings.difference) RunPowerSums(&findings);
+  RunIntegers(&findings);
+  if (prove || findings.difference) RunSets(&findings);
+  if (!prove) findings.proof.reset();
   return findings;
 }
 

@@ -55,11 +55,11 @@ class ExactRuns {
  private:
   // What the leaves hold in one run.
   struct Codes {
-    enum class Kind : uint8_t { kOnes, kPowers };
+    enum class Kind : uint8_t { kOnes, kPowers, kSets, kWrapped };
     Kind kind = Kind::kOnes;
-    int64_t power = 1;                             // kPowers
+    int64_t power = 1;                             // kPowers; kSets: the leaf in bit 0
     const std::vector<int64_t>* active = nullptr;  // other leaves are zero; null: all hold codes
-    uint64_t trial = 0;                            // of concrete parameters
+    uint64_t trial = 0;                            // of concrete parameters, of kWrapped
   };
   static constexpr int64_t kCodeRuns = 4;  // certain for as many wrong summands
 
@@ -70,11 +70,14 @@ class ExactRuns {
                                             CodeFindings* findings);
   SlotFill Fill(CodeDomain* domain, const Codes& codes) const;
   uint64_t Word(const Codes& codes, const Leaf& leaf, int component) const;
+  uint64_t ImageWord(const Codes& codes, int64_t leaf) const;
   bool Weigh(CodeFindings* findings);
   bool ChooseConcreteSlots(CodeFindings* findings);
   void RunCodes(CodeFindings* findings);
   std::optional<Fp> ExcessAt(const OutputPlace& place, int64_t power);
   void RunPowerSums(CodeFindings* findings);
+  void RunSets(CodeFindings* findings);
+  void RunIntegers(CodeFindings* findings);
   bool AgreeInPowers(CodeDomain* domain, int64_t from, int64_t to, CodeFindings* findings);
   void NoteOutputs(const std::array<RunOutcome, 2>& outcomes, CodeFindings* findings) const;
 

@@ -1,36 +1,16 @@
 #include "verify/probe_domain.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "eval/code_scalar.h"
 #include "eval/combiner.h"
-#include "verify/element_text.h"
 #include "verify/forwarding_domain.h"
 
 namespace hv {
 namespace {
 
 bool IsData(const Value& value) { return !value.IsNative(); }
-
-// What concrete values are like.
-struct Numbers {
-  bool integers = true, negative = false, zeros = true, units = true;  // units: 1 and -1
-};
-
-Numbers NumbersOf(const Value& value) {
-  if (IsComplex(value.shape()->type)) return {false, true, false, false};
-  Numbers numbers;
-  for (int64_t i = 0; i < value.element_count(); ++i) {
-    const double number = ElementReal(value, i);
-    numbers.integers &= number == std::floor(number) && std::fabs(number) <= 0x1p53;
-    numbers.negative |= number < 0;
-    numbers.zeros &= number == 0;
-    numbers.units &= std::fabs(number) == 1;
-  }
-  return numbers;
-}
 
 std::string_view NameOf(ScalarFn lattice) {
   switch (lattice) {
@@ -59,6 +39,9 @@ class ProbeDomain : public ForwardingDomain {
     if (HasData(operands)) {
       for (const Value& operand : operands) NoteMoved(operand, &facts_);
       if (operands[0].shape()->type != shape->type) facts_.other.emplace("bitcast");
+      facts_.among_data |= std::any_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
+        return piece.operand == Piece::kZeros;
+      });
     }
     return ForwardingDomain::Move(shape, pieces, std::move(operands));
   }
@@ -77,8 +60,8 @@ class ProbeDomain : public ForwardingDomain {
   Result<Value> Fold(const Module& module, ComputationIndex reducer, std::vector<Value> values,
                      bool accumulate_wide) override {
     if (HasData(values)) {
-      NoteReducer(module, reducer, values[0]);
-      for (const Value& value : values) NoteSummand(value);
+      const ScalarFn fn = NoteReducer(module, reducer, values[0]);
+      for (const Value& value : values) NoteTerm(fn, value);
       facts_.converts |= accumulate_wide;
     } else {
       NoteConcrete(*values[0].shape());
@@ -202,8 +185,16 @@ class ProbeDomain : public ForwardingDomain {
 
   void NoteReduce(const KernelCall& call, const std::vector<Value>& operands) {
     if (operands.size() != 2) return Other(call);
-    NoteReducer(call.module, call.instruction.Computation(Attr::kToApply), operands[0]);
-    NoteSummand(operands[1]);
+    const ScalarFn fn =
+        NoteReducer(call.module, call.instruction.Computation(Attr::kToApply), operands[0]);
+    const Value& init = operands[1];
+    const bool identity = init.IsNative() && IsFreeOp(fn) &&
+                          IsIdentityOf(fn, init.shape()->type, init.bytes().data(), 0);
+    if (!identity) NoteTerm(fn, init);
+  }
+  // A term of a sum, or one of the operands of a lattice operation.
+  void NoteTerm(ScalarFn fn, const Value& value) {
+    IsFreeOp(fn) ? NoteMoved(value, &facts_) : NoteSummand(value);
   }
 
   void NoteMultiply(const KernelCall& call, const std::vector<Value>& operands) {
@@ -241,7 +232,7 @@ class ProbeDomain : public ForwardingDomain {
     NoteSummand(operands[2]);
   }
 
-  void NoteReducer(const Module& module, ComputationIndex computation, const Value& value) {
+  ScalarFn NoteReducer(const Module& module, ComputationIndex computation, const Value& value) {
     const Reducer reducer = RecognizeReducer(module, computation);
     const ElementType type = value.shape()->type;
     Type(type);
@@ -249,19 +240,21 @@ class ProbeDomain : public ForwardingDomain {
     const ScalarFn fn = OnType(reducer.fn, type);
     switch (fn) {
       case ScalarFn::kAdd:
-        return NoteSum(reducer.element);
+        NoteSum(reducer.element);
+        break;
       case ScalarFn::kMaximum:
       case ScalarFn::kMinimum:
       case ScalarFn::kAnd:
       case ScalarFn::kOr:
         facts_.lattice.emplace(NameOf(fn));
-        return;
+        break;
       case ScalarFn::kXor:
         facts_.parity = true;
-        return;
+        break;
       default:
         facts_.other.insert("reducer " + std::string(module.At(computation).name));
     }
+    return fn;
   }
 
   ArithmeticFacts& facts_;
@@ -269,19 +262,6 @@ class ProbeDomain : public ForwardingDomain {
 };
 
 }  // namespace
-
-void NoteMoved(const Value& value, ArithmeticFacts* facts) {
-  if (IsData(value)) return;
-  const ElementType type = value.shape()->type;
-  const Numbers numbers = NumbersOf(value);
-  facts->moved_constants |= !numbers.zeros;
-  facts->fractions |= !numbers.integers;
-  if (!IsFloat(type) && !IsComplex(type)) return;
-  for (int64_t i = 0; i < value.element_count() && !facts->signed_zeros; ++i) {
-    const double number = ElementReal(value, i);
-    facts->signed_zeros = std::isnan(number) || (number == 0 && std::signbit(number));
-  }
-}
 
 std::unique_ptr<Domain> MakeProbeDomain(Domain* inner, ArithmeticFacts* facts) {
   return std::make_unique<ProbeDomain>(inner, facts);

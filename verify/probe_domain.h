@@ -12,7 +12,4 @@ namespace hv {
 // Forwards to `inner`, collecting into `facts`; both must outlive it.
 std::unique_ptr<Domain> MakeProbeDomain(Domain* inner, ArithmeticFacts* facts);
 
-// Notes a concrete value that stands among data; data itself is passed over.
-void NoteMoved(const Value& value, ArithmeticFacts* facts);
-
 }  // namespace hv

@@ -241,5 +241,73 @@ TEST(PowerSums, ManyWrongSummandsAreFound) {
                   .difference);
 }
 
+// Maxima and the like are sets of operands, however they are nested and repeated.
+TEST(Sets, IdempotentOperationsOfTheSameLeaves) {
+  const auto of = [](const std::string& type, const std::string& op, const std::string& last) {
+    const std::string declare = " = " + type + "[2] ";
+    return "x" + declare + "parameter(0)\n y" + declare + "parameter(1)\n a" + declare + op +
+           "(x, y)\n ROOT r" + declare + last + "\n";
+  };
+  EXPECT_EQ(ProvedLevel(of("s32", "maximum", "maximum(a, x)"), of("s32", "maximum", "copy(a)")),
+            Level::kBitwise);
+  EXPECT_EQ(ProvedLevel(of("pred", "and", "and(y, a)"), of("pred", "and", "copy(a)")),
+            Level::kBitwise);
+  EXPECT_EQ(ProvedLevel(of("f32", "minimum", "minimum(a, x)"), of("f32", "minimum", "copy(a)")),
+            Level::kReassociation);
+  EXPECT_TRUE(
+      FindingsOf(kOne, of("s32", "maximum", "maximum(a, x)"), of("s32", "maximum", "maximum(x, x)"))
+          .difference);
+  // Two operations absorb each other: min(max(x, y), x) is x, and no set says so.
+  EXPECT_EQ(ProvedLevel(of("s32", "maximum", "minimum(a, x)"), of("s32", "maximum", "copy(x)")),
+            Level::kNone);
+}
+
+TEST(Sets, ZerosThatFillGapsAreOperands) {
+  const std::string x = "x = s32[2] parameter(0)\n";
+  const std::string padded = x +
+                             "z = s32[] constant(0)\n p = s32[3] pad(x, z), padding=0_1\n"
+                             "q = s32[2] slice(p), slice={[1:3]}\n ROOT r = s32[2] maximum(x, q)\n";
+  const std::string shifted = x +
+                              "a = s32[1] slice(x), slice={[1:2]}\n"
+                              "b = s32[2] concatenate(a, a), dimensions={0}\n"
+                              "ROOT r = s32[2] maximum(x, b)\n";
+  EXPECT_EQ(ProvedLevel(padded, shifted), Level::kNone);
+  EXPECT_EQ(VerdictOf(kOne, padded, shifted).verdict, Verdict::kRefuted);
+}
+
+// One input of 200 is left out, beyond the first 64.
+TEST(Sets, EveryLeafHasItsTurn) {
+  const std::string largest =
+      "largest { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }\n";
+  const auto reduce = [&](const std::string& second) {
+    return ModuleOf(kOne,
+                    "x = f32[200] parameter(0)\n h = f32[199] slice(x), slice={[0:199]}\n"
+                    "g = f32[1] slice(x), slice={[" +
+                        second +
+                        "]}\n y = f32[200] concatenate(h, g), dimensions={0}\n"
+                        "i = f32[] constant(-inf)\n ROOT m = f32[] reduce(y, i), dimensions={0}, "
+                        "to_apply=largest\n",
+                    largest);
+  };
+  EXPECT_EQ(VerdictOf(PairOf(reduce("199:200"), reduce("199:200"))).verdict, Verdict::kProved);
+  const CaseReport r = VerdictOf(PairOf(reduce("199:200"), reduce("198:199")));
+  EXPECT_EQ(r.verdict, Verdict::kRefuted) << r.reason;
+}
+
+// 2^32 x is 0 modulo 2^32, though not in any field; 2^31 x is not.
+TEST(Integers, FormsThatVanishModuloTheirWidth) {
+  const std::string x = "x = s32[2] parameter(0)\n";
+  const auto scaled = [&](const std::string& a, const std::string& b) {
+    return x + "c = s32[2] constant({" + a + "," + a + "})\n d = s32[2] constant({" + b + "," + b +
+           "})\n m = s32[2] multiply(x, c)\n ROOT r = s32[2] multiply(m, d)\n";
+  };
+  const std::string zero = x + "ROOT r = s32[2] subtract(x, x)\n";
+  const CodeFindings vanishes = FindingsOf(kOne, scaled("-2147483648", "2"), zero);
+  EXPECT_FALSE(vanishes.difference);
+  EXPECT_FALSE(vanishes.proof);
+  EXPECT_EQ(vanishes.evidence.back().method, "integer codes");
+  EXPECT_TRUE(FindingsOf(kOne, scaled("-2147483648", "1"), zero).difference);
+}
+
 }  // namespace
 }  // namespace hv
