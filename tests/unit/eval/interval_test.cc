@@ -75,6 +75,26 @@ TEST(Interval, SumsInAnyOrderAreEnclosed) {
   }
 }
 
+// Disjoint enclosures lie further apart than the bound for sums in any order, 2 (n - 1) u size + 2
+// u |y| (Jeannerod and Rump 2013), so that no separate bound is needed.
+TEST(Interval, EnclosuresIncludeTheBoundForSums) {
+  std::mt19937_64 random(4);
+  for (ElementType type : {kF32, ElementType::kBF16, ElementType::kF64}) {
+    const double unit = std::ldexp(1, -PrecisionBits(type));
+    for (int n : {2, 3, 8, 64}) {
+      double sum = 0, size = 0;
+      for (int i = 0; i < n; ++i) {
+        const double term = static_cast<double>(static_cast<int64_t>(random()) >> 44);
+        sum += term;
+        size += std::fabs(term);
+      }
+      const Interval any = AnyOrderSum(type, Interval::Point(sum), size, n, false);
+      const double bound = 2 * (n - 1) * unit * size + 2 * unit * std::fabs(sum);
+      EXPECT_GE(2 * std::min(sum - any.low, any.high - sum), bound * (1 - 1e-9));
+    }
+  }
+}
+
 TEST(Interval, IntegerSumsAreExactWhileTheyFit) {
   EXPECT_TRUE(AnyOrderSum(kF32, Interval::Point(100), 100, 10, true).IsPoint());
   EXPECT_FALSE(AnyOrderSum(kF32, Interval::Point(0x1p24 + 2), 0x1p24 + 2, 10, true).IsPoint());
