@@ -43,6 +43,29 @@ bool ReducedByLibrary(const RunContext& context, const Placement& placement,
                      });
 }
 
+std::vector<std::string> KeptInGroupOrder(const Module& module, const Transport& transport) {
+  if (transport.size() < 2) return {"one rank: every reduction keeps the group order"};
+  std::vector<std::string> kept;
+  for (const Computation& computation : module.computations) {
+    for (const Instruction& instruction : computation.instructions) {
+      const Opcode opcode = instruction.opcode;
+      if (opcode != Opcode::kAllReduce && opcode != Opcode::kAllReduceStart &&
+          opcode != Opcode::kReduceScatter) {
+        continue;
+      }
+      const Reducer reducer = RecognizeReducer(module, instruction.Computation(Attr::kToApply));
+      for (const InstructionIndex operand : instruction.operands) {
+        const ElementType type = computation.At(operand).shape->type;
+        if (reducer.element == type && transport.CanReduce(type, reducer.fn)) continue;
+        kept.push_back(std::string(instruction.name) + " of " + std::string(ToString(type)) +
+                       " keeps the group order: the MPI library has no such reduction");
+        break;
+      }
+    }
+  }
+  return kept;
+}
+
 Value ReduceByLibrary(const RunContext& context, const Placement& placement, const Meeting& meeting,
                       const Value& folded) {
   Value sum = Value::NewNative(folded.shape());

@@ -3,6 +3,9 @@
 // nobody recognises keep the group order: the library has no operation for them.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "sim/agreement.h"
 #include "sim/device.h"
 #include "sim/mesh.h"
@@ -12,6 +15,9 @@ namespace hv {
 // The same answer on every rank that takes part.
 bool ReducedByLibrary(const RunContext& context, const Placement& placement,
                       const Meeting& meeting);
+
+// Reductions of the module that keep the group order all the same, in words; for the user who asked.
+std::vector<std::string> KeptInGroupOrder(const Module& module, const Transport& transport);
 
 // `folded`, an operand reduced over the members of this rank, reduced over the ranks. Every rank with
 // a member calls it, operand by operand.

@@ -10,6 +10,7 @@
 #include "sim/case_file.h"
 #include "sim/compare.h"
 #include "sim/generated_inputs.h"
+#include "sim/library_reduction.h"
 #include "sim/literal_json.h"
 #include "sim/trace.h"
 #include "sim/watchdog.h"
@@ -65,6 +66,7 @@ class CaseRunner {
     options.domain = domain.get();
     options.transport = transport_;
     options.order = settings_.order;
+    if (options.order == ReductionOrder::kMpi) run_->notes = KeptInGroupOrder(*module_, *transport_);
     options.order_seed = settings_.seed;
     options.accumulate_wide = settings_.accumulate_wide;
     options.memory_limit_bytes = settings_.memory_limit_bytes;

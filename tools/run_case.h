@@ -39,6 +39,7 @@ struct CaseRun {
   int64_t peak_bytes = 0;          // summed over the ranks
   std::optional<bool> agrees;
   std::string difference;          // why it does not agree
+  std::vector<std::string> notes;  // what was asked for and could not be
   int exit_code = 0;               // the same on every rank
 };
 

@@ -122,6 +122,11 @@ Result<RunSettings> SettingsOf(const Flags& flags) {
 }
 
 Status Print(const Flags& flags, const std::vector<CaseRun>& runs, bool many) {
+  for (const CaseRun& run : runs) {
+    for (const std::string& note : run.notes) {
+      if (!flags.quiet) std::fprintf(stderr, "note: %s\n", note.c_str());
+    }
+  }
   const bool color =
       WantsColor(kColors[static_cast<size_t>(flags.color)], isatty(1) != 0, LaunchedRanks() > 0);
   if (!many && runs[0].error && !runs[0].agrees) {
