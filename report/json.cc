@@ -65,6 +65,16 @@ Document ToJson(const Evidence& evidence) {
   return json;
 }
 
+Document ToJson(const SuspectReport& suspect) {
+  Document json = {{"before", suspect.before},
+                   {"after", suspect.after},
+                   {"difference", suspect.difference}};
+  AddText("counterexample", suspect.counterexample, &json);
+  json["before_hlo"] = suspect.before_hlo;
+  json["after_hlo"] = suspect.after_hlo;
+  return json;
+}
+
 Document Deadlock(const CaseReport& report) {
   Document json = Document::object();
   AddText("module", report.stalled, &json);
@@ -144,6 +154,7 @@ Document ToJson(const CaseReport& report) {
   AddText("missed", report.missed, &json);
   json["devices"] = {{"replicas", report.replicas}, {"partitions", report.partitions}};
   if (report.counterexample) json["counterexample"] = ToJson(*report.counterexample);
+  if (report.suspect) json["suspect"] = ToJson(*report.suspect);
   AddList("deadlock", Deadlock(report), &json);
   AddItems("diagnostics", report.diagnostics, &json);
   AddItems("evidence", report.evidence, &json);

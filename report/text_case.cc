@@ -136,6 +136,13 @@ void AddCounterexample(const Counterexample& example, Lines* lines) {
   lines->Add("reproduce", example.reproduce);
 }
 
+void AddSuspect(const SuspectReport& suspect, Lines* lines) {
+  lines->Add("suspect", fmt::format("{} before, {} after", suspect.before, suspect.after));
+  lines->Add("that is", suspect.difference);
+  lines->Add("alone", suspect.counterexample);
+  lines->Add("to run it", "--json holds both as modules of their own: before_hlo, after_hlo");
+}
+
 void AddDeadlock(const CaseReport& report, Lines* lines) {
   if (!report.stalled.empty()) lines->Add("stalled", fmt::format("the {} module", report.stalled));
   std::string_view label = "waiting";
@@ -206,6 +213,7 @@ std::string CaseBlock(const CaseReport& report, bool verbose, bool color) {
   if (report.diagnostics.empty()) lines.Add("because", report.reason);
   AddDiagnostics(report, &lines);
   if (report.counterexample) AddCounterexample(*report.counterexample, &lines);
+  if (report.suspect) AddSuspect(*report.suspect, &lines);
   AddDeadlock(report, &lines);
   AddEvidence(report, &lines);
   lines.AddAll("assuming", report.assumptions);

@@ -7,6 +7,7 @@
 #include "hlo/printer.h"
 #include "verify/consistency.h"
 #include "verify/describe.h"
+#include "verify/native_input.h"
 #include "verify/prover.h"
 #include "verify/truth_runs.h"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr double kQuickWork = 1e4;
 constexpr int64_t kQuickTrials = 12;
 constexpr double kMostWorkAfterProof = 2e7;  // elements on all devices
+constexpr double kMostWorkOfSuspect = 2e8;
 constexpr int64_t kTrialsOfASuspectedDrift = 16;
 constexpr int64_t kExtremesTried = 32, kMostExtremeRuns = 8;
 
@@ -75,6 +77,8 @@ void Examination::Run() {
   if (plan_.mode != Mode::kTest) Prove();
   // A proof is checked by running all the same, unless that takes long.
   if (findings_.proof && WorkOf(pair_) > kMostWorkAfterProof) return;
+  const bool given = plan_.per_device != nullptr || plan_.for_all != nullptr;
+  if (suspect_ && !given) return;
   codes_ = exact_.Run(!findings_.proof && plan_.mode != Mode::kTest);
   AddAll(codes_.evidence, &findings_.evidence);
   if (!findings_.proof) findings_.proof = codes_.proof;
@@ -104,16 +108,43 @@ void Examination::Prove() {
   };
   const ProofResult result = ProvePair(pair_.before, pair_.after, pair_.mesh, options);
   if (result.difference) summands_ = result.difference->summands;
+  if (result.suspect) return ExamineSuspect(*result.suspect);
   const bool drifts = result.outcome == ProofOutcome::kInconsistent;
   if (result.outcome != ProofOutcome::kProved && !drifts) return;
   consistency_known_ = !drifts && !result.by_induction;
   if (drifts) findings_.suspected_drift = result.reason;
-  Proof proof{LevelOf(result.level), FirstWord(result.precision), "normal forms agree"};
+  Proof proof{LevelOf(result.level), FirstWord(result.precision), result.detail};
   if (result.by_induction) proof.method += ", a loop by induction";
   if (!result.sub_class.empty()) proof.method += ", " + result.sub_class;
   if (!result.precision.empty()) proof.method += ", precision " + result.precision;
-  findings_.evidence.push_back({"symbolic terms", proof.method, 0.0});
+  findings_.evidence.push_back({result.method, proof.method, 0.0});
   findings_.proof = std::move(proof);
+}
+
+// The modules are too large to be run, so what differs is run by itself. That refutes nothing: the
+// values at its border may never be such.
+void Examination::ExamineSuspect(const Suspect& suspect) {
+  suspect_ = SuspectReport{suspect.before_name,         suspect.after_name,
+                           suspect.reason,              "",
+                           PrintModule(suspect.before), PrintModule(suspect.after)};
+  findings_.suspicion = fmt::format(
+      "the modules are too large to be run as a whole; {} before and {} after are not proved equal",
+      suspect.before_name, suspect.after_name);
+  const Pair region{suspect.before, suspect.after, pair_.mesh};
+  if (WorkOf(region) > kMostWorkOfSuspect) return;
+  Scenario plain;
+  plain.inputs.seed = plan_.seed;
+  plain.inputs.mode = Mode::kTest;
+  auto ranges = ResolveRanges(InputSpace(region.before, region.mesh), plain.inputs);
+  if (!ranges) return;
+  Examination alone(region, plain, {}, std::move(*ranges));
+  alone.Run();
+  if (!alone.refutation()) return;
+  const Counterexample found = DescribeCounterexample(region, alone.space(), *alone.refutation());
+  suspect_->counterexample = fmt::format("device ({}): before {}, after {} on some input",
+                                         found.device, found.before, found.after);
+  findings_.suspicion +=
+      "; run alone they differ, so the modules do if the values that they are made of can occur";
 }
 
 bool Examination::NoteStalls() {

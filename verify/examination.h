@@ -14,6 +14,7 @@
 #include "verify/exact_runs.h"
 #include "verify/examine.h"
 #include "verify/native_runs.h"
+#include "verify/prover.h"
 
 namespace hv {
 
@@ -33,6 +34,7 @@ class Examination {
   std::optional<Refutation>& refutation() { return refutation_; }
   const std::optional<Stall>& stall() const { return stall_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  const std::optional<SuspectReport>& suspect() const { return suspect_; }
 
   // Of a refutation.
   Divergence FirstDivergence() const;
@@ -46,6 +48,7 @@ class Examination {
 
  private:
   void Prove();
+  void ExamineSuspect(const Suspect& suspect);
   bool NoteStalls();
   void RefuteSuspicion(const NativeRuns& native);
   void RunTruths(const NativeRuns& native);
@@ -71,6 +74,7 @@ class Examination {
   std::optional<Refutation> refutation_;
   std::optional<Stall> stall_;
   std::vector<std::string> notes_;
+  std::optional<SuspectReport> suspect_;
   std::string summands_;                     // how sums differ, in the words of the prover
   std::optional<Error> native_error_;        // what kept native runs from running
   int64_t native_runs_ = 0, discarded_ = 0;  // runs that told something; undefined before

@@ -148,6 +148,7 @@ void Conclude(const Scenario& scenario, const Pair& pair, Examination* examinati
     report.assumptions.push_back(
         fmt::format("elided constant {} is equal in both modules", constant));
   }
+  report.suspect = examination->suspect();
   report.stalled = examination->findings().stalled;
   if (examination->stall()) DescribeStall(pair.mesh, *examination->stall(), &report);
   if (examination->refutation()) {

@@ -19,6 +19,10 @@ void Fields(A& a, Counterexample& v) {
     v.explanation, v.first_diverging_before, v.first_diverging_after, v.reproduce);
 }
 template <class A>
+void Fields(A& a, SuspectReport& v) {
+  a(v.before, v.after, v.difference, v.counterexample, v.before_hlo, v.after_hlo);
+}
+template <class A>
 void Fields(A& a, WaitingDevice& v) {
   a(v.device, v.instruction, v.signature, v.waits_for);
 }
@@ -54,8 +58,8 @@ void Fields(A& a, Diagnostic& v) {
 template <class A>
 void Fields(A& a, CaseReport& v) {
   a(v.name, v.file, v.verdict, v.level, v.precision, v.reason, v.expect, v.as_expected, v.missed,
-    v.replicas, v.partitions, v.counterexample, v.evidence, v.assumptions, v.notes, v.stalled,
-    v.waiting, v.cycle, v.cost, v.decisions, v.diagnostics, v.invalid_from_pass, v.unsupported,
+    v.replicas, v.partitions, v.counterexample, v.suspect, v.evidence, v.assumptions, v.notes,
+    v.stalled, v.waiting, v.cycle, v.cost, v.decisions, v.diagnostics, v.invalid_from_pass, v.unsupported,
     v.seconds);
 }
 template <class A>

@@ -6,8 +6,11 @@
 #include <utility>
 
 #include "sim/transport.h"
+#include "verify/device_sameness.h"
+#include "verify/lockstep.h"
 #include "verify/loop_induction.h"
 #include "verify/prover_precision.h"
+#include "verify/prover_regions.h"
 #include "verify/symbolic_domain.h"
 #include "verify/symbolic_print.h"
 
@@ -15,6 +18,10 @@ namespace hv {
 namespace {
 
 constexpr size_t kTermLength = 300;  // of a term in words
+
+constexpr Strictness kStrictnesses[] = {Strictness::kBitwise, Strictness::kReassociation,
+                                        Strictness::kNestedSums, Strictness::kReal,
+                                        Strictness::kRoundedConstant};
 
 using Leaves = std::vector<SymbolicTensor>;
 using Outputs = std::map<DeviceId, Leaves>;
@@ -39,7 +46,9 @@ class Attempt {
       : mesh_(mesh),
         options_(options),
         domain_(strictness, options.most_pieces),
-        transport_(MakeLocalTransport()) {}
+        transport_(MakeLocalTransport()) {
+    domain_.algebra().LimitWork(options.most_terms);
+  }
 
   SymbolicDomain& domain() { return domain_; }
   void NameFoldsByPosition() { domain_.NameFoldsByPosition(); }
@@ -94,6 +103,19 @@ class Attempt {
     return std::nullopt;
   }
 
+  // Are all outputs equal? Nothing if a module does not run in lockstep.
+  std::optional<bool> EqualInLockstep(const Module& before, const Module& after) {
+    Lockstep first(&domain_, before, mesh_, options_), second(&domain_, after, mesh_, options_);
+    const auto old = first.Run();
+    if (!old) return std::nullopt;
+    const auto now = second.Run();
+    if (!now) return std::nullopt;
+    for (size_t leaf = 0; leaf < old->size(); ++leaf) {
+      if (domain_.maker().Compare((*old)[leaf].tensor, (*now)[leaf].tensor)) return false;
+    }
+    return true;
+  }
+
   std::string Explain(const Outputs& outputs) {
     std::string text;
     for (const auto& [device, leaves] : outputs) {
@@ -132,11 +154,20 @@ class Prover {
 
   ProofResult Prove() {
     const bool floats = HasFloats(before_) || HasFloats(after_);
-    for (const Strictness strictness :
-         {Strictness::kBitwise, Strictness::kReassociation, Strictness::kNestedSums,
-          Strictness::kReal, Strictness::kRoundedConstant}) {
+    const bool lockstep = mesh_.devices() >= options_.lockstep_from && !options_.explain;
+    if (lockstep && ProveInLockstep(floats)) {
+      return std::move(result_);
+    }
+    ProofResult open;  // of the level before
+    for (const Strictness strictness : kStrictnesses) {
       if (Try(strictness)) break;
+      // Terms may grow too large at one level only.
+      if (result_.outcome == ProofOutcome::kUnsupported && open.difference) {
+        open.terms = result_.terms;
+        return open;
+      }
       if (result_.outcome != ProofOutcome::kNotProved || !floats) return std::move(result_);
+      open = result_;
     }
     if (result_.outcome != ProofOutcome::kProved) return std::move(result_);
     if (result_.level == ProofLevel::kReal) {
@@ -150,9 +181,11 @@ class Prover {
   bool Try(Strictness strictness) {
     Attempt attempt(strictness, mesh_, options_);
     Outputs before, after;
-    if (!attempt.Run(before_, true, &before, &result_)) return false;
-    if (!attempt.Run(after_, false, &after, &result_)) return false;
-    result_.difference = attempt.Compare(before, after);
+    const bool ran = attempt.Run(before_, true, &before, &result_) &&
+                     attempt.Run(after_, false, &after, &result_);
+    if (ran) result_.difference = attempt.Compare(before, after);
+    result_.terms += attempt.domain().algebra().Work();
+    if (!ran) return false;
     if (options_.explain) {
       result_.explanation =
           "before:\n" + attempt.Explain(before) + "after:\n" + attempt.Explain(after);
@@ -162,6 +195,11 @@ class Prover {
       result_.reason = InWords(*result_.difference);
       return false;
     }
+    SetProved(strictness);
+    return true;
+  }
+
+  void SetProved(Strictness strictness) {
     result_.outcome = ProofOutcome::kProved;
     result_.reason.clear();
     switch (strictness) {
@@ -180,6 +218,42 @@ class Prover {
       case Strictness::kReal:
         result_.level = ProofLevel::kReal;
         break;
+    }
+  }
+
+  // All devices at once. What is not proved so is tried device by device.
+  bool ProveInLockstep(bool floats) {
+    for (const Strictness strictness : kStrictnesses) {
+      Attempt attempt(strictness, mesh_, options_);
+      const auto equal = attempt.EqualInLockstep(before_, after_);
+      result_.terms += attempt.domain().algebra().Work();
+      if (!equal) return false;
+      if (*equal) {
+        if (strictness != Strictness::kBitwise && !KeepsSameness()) return false;
+        SetProved(strictness);
+        if (result_.level == ProofLevel::kReal) {
+          result_.precision = PrecisionChange(before_, after_);
+        }
+        return true;
+      }
+      if (!floats) return false;
+    }
+    return false;
+  }
+
+  // Do devices that hold one value of an output before hold one after, by their structure?
+  bool KeepsSameness() const {
+    ValueGraph graph(mesh_);
+    const auto before = graph.Add(before_, Side::kBefore), after = graph.Add(after_, Side::kAfter);
+    if (!before || !after || before->size() != after->size()) return false;
+    const DeviceSameness b(graph, before_, Side::kBefore, mesh_, options_.representative, *before);
+    const DeviceSameness a(graph, after_, Side::kAfter, mesh_, options_.representative, *after);
+    for (size_t leaf = 0; leaf + 1 < before->size(); ++leaf) {  // the last is the order of effects
+      const SameDevices& old = b.Of(0, (*before)[leaf]);
+      const SameDevices& now = a.Of(0, (*after)[leaf]);
+      for (size_t d = 0; d < old.size(); ++d) {
+        if (now[d] != now[static_cast<size_t>(old[d])]) return false;
+      }
     }
     return true;
   }
@@ -250,7 +324,25 @@ std::string_view ToString(ProofLevel level) {
 
 ProofResult ProvePair(const Module& before, const Module& after, const Mesh& mesh,
                       const ProofOptions& options) {
-  ProofResult result = Prover(before, after, mesh, options).Prove();
+  const ProveWhole whole = [&mesh](const Module& b, const Module& a, const ProofOptions& o) {
+    return Prover(b, a, mesh, o).Prove();
+  };
+  int64_t work = 0;
+  std::optional<ProofResult> by_regions =
+      ProveByRegions(before, after, mesh, options, whole, &work);
+  const bool proved = by_regions && by_regions->outcome == ProofOutcome::kProved;
+  if (proved && by_regions->level == ProofLevel::kReal) {
+    by_regions->precision = PrecisionChange(before, after);
+  }
+  // Below reassociation a region may need more than the whole, which knows more.
+  const bool strong =
+      proved && by_regions->level < ProofLevel::kReal && by_regions->sub_class.empty();
+  if (strong || (by_regions && work > options.most_work)) return std::move(*by_regions);
+  ProofResult result = whole(before, after, options);
+  const bool settled = result.outcome == ProofOutcome::kProved ||
+                       result.outcome == ProofOutcome::kInconsistent ||
+                       result.outcome == ProofOutcome::kStalled;
+  if (proved && !settled) return std::move(*by_regions);
   if (result.outcome == ProofOutcome::kUnsupported) {
     if (auto proof = ProveByInduction(before, after, mesh, options)) return std::move(*proof);
   }

@@ -29,10 +29,23 @@ enum class ProofOutcome : uint8_t {
 struct ProofOptions {
   size_t most_pieces = 100000;      // of one tensor
   int64_t most_loop_steps = 10000;  // iterations per device
+  int64_t most_terms = 5000000;     // made at one level
   // The device whose ENTRY argument stands for that of `device` (inputs known to be replicated).
   // Null: all arguments are independent. Whoever sets it states the assumption.
   std::function<DeviceId(DeviceId device, int64_t parameter)> representative;
   bool explain = false;  // fill ProofResult::explanation
+  // From so many devices on they are first run all at once (verify/lockstep).
+  int64_t lockstep_from = 64;
+  // Instructions x devices: larger pairs are not run as a whole, only where they differ.
+  int64_t most_work = 2000000;
+};
+
+// Where two large modules differ and why they could not be told equal: values of both, as a pair of
+// modules whose parameters are the values that they are made of and that are known to be equal.
+struct Suspect {
+  Module before, after;
+  std::string before_name, after_name;  // the instructions that ought to be equal
+  std::string reason;
 };
 
 // The first place where the normal forms differ, under the weakest level tried.
@@ -53,8 +66,11 @@ struct ProofResult {
   std::string reason;     // everything but kProved: in words
   std::optional<ProofDifference> difference;
   std::optional<Stall> stall;
+  int64_t terms = 0;           // made on the way
   std::string explanation;     // the normal forms at the outputs
   bool by_induction = false;   // over a loop; whether replicas stay equal is not known then
+  std::string method = "symbolic terms", detail = "normal forms agree";  // kProved: how
+  std::optional<Suspect> suspect;  // kNotProved: of modules too large to be run as a whole
   bool before_failed = false;  // kUnsupported, kStalled: is it before that cannot run?
 };
 

@@ -75,6 +75,15 @@ struct Counterexample {
   std::string reproduce;                                      // a command line
 };
 
+// Where modules too large to be run differ: two values that were not proved equal, as a pair of
+// modules of their own whose parameters are the values that they are made of.
+struct SuspectReport {
+  std::string before, after;  // names of the instructions
+  std::string difference;     // in words
+  std::string counterexample;  // of the region run by itself; may be empty
+  std::string before_hlo, after_hlo;
+};
+
 // One device that waits for ever.
 struct WaitingDevice {
   std::string device;  // "r,p"
@@ -103,6 +112,7 @@ struct CaseReport {
   std::string missed;  // why the expectation was missed; empty if it was met
   int64_t replicas = 1, partitions = 1;
   std::optional<Counterexample> counterexample;
+  std::optional<SuspectReport> suspect;
   std::vector<Evidence> evidence;
   std::vector<std::string> assumptions;
   std::vector<std::string> notes;  // "before deadlocks too", discarded inputs, ...

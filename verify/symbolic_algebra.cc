@@ -173,6 +173,7 @@ size_t Algebra::MemoHash::operator()(const MemoKey& key) const {
 Term Algebra::Normalized(Term term, std::span<const int64_t> extents) {
   const bool literal = thorough_ && term.node->has_literal;
   if (!thorough_ && term.node->weight > kLargestEager) return term;
+  if (IsExhausted()) return term;
   if (!term.node->fragile && !literal && RowsDiffer(term)) return term;
   Memo& memo = thorough_ ? thoroughly_rebuilt_ : rebuilt_;
   MemoKey key{std::move(term), {extents.begin(), extents.end()}};

@@ -38,6 +38,11 @@ struct Summand {
 class Algebra {
  public:
   explicit Algebra(Strictness strictness) : strictness_(strictness) {}
+  // After this much work (about a node each) terms are no longer brought into normal form: they stay
+  // the right functions, but proofs fail.
+  void LimitWork(int64_t most) { most_work_ = most; }
+  bool IsExhausted() const { return Work() > most_work_; }
+  int64_t Work() const { return nodes_.joins() + work_; }
   Strictness strictness() const { return strictness_; }
   bool IsReal() const { return strictness_ >= Strictness::kReal; }
 
@@ -170,6 +175,8 @@ class Algebra {
   using Memo = std::unordered_map<MemoKey, Term, MemoHash>;
 
   Strictness strictness_;
+  int64_t most_work_ = INT64_MAX;
+  int64_t work_ = 0;  // of binding digits
   NodeTable nodes_;
   std::vector<FunctionRow> functions_;
   std::map<std::pair<ScalarFn, std::string>, int64_t> function_index_;

@@ -110,6 +110,9 @@ Term Algebra::Bind(ScalarFn fn, ElementType type, Term body, std::span<const int
 
 // A sum with coefficients is bound summand by summand.
 Term Algebra::BindSum(ElementType type, Term body, Extents extents, size_t bound, int rounds) {
+  if (IsExhausted()) {
+    return BindNode(ScalarFn::kAdd, type, std::move(body), std::move(extents), bound, 0);
+  }
   const Ring ring(type);
   Summands parts;
   if (Is(body, NodeKind::kMulti, ScalarFn::kAdd)) {
@@ -134,7 +137,8 @@ Term Algebra::BindSum(ElementType type, Term body, Extents extents, size_t bound
 Term Algebra::BindMonomial(ElementType type, Summands factors, Extents extents, size_t bound,
                            int rounds) {
   const size_t outer = extents.size() - bound;
-  for (size_t i = 0; i < factors.size(); ++i) {
+  work_ += static_cast<int64_t>(factors.size() * extents.size());
+  for (size_t i = 0; i < factors.size() && !IsExhausted(); ++i) {
     const Node* node = factors[i].term.node;
     if (factors[i].count != 1 || node->kind != NodeKind::kBound || node->fn != ScalarFn::kAdd ||
         !MovesAny(factors[i].term, outer, extents.size())) {

@@ -22,6 +22,10 @@ tl::unexpected<Error> TooManyPieces(std::string_view op) {
   return Unsupported("too-many-pieces", std::string(op) + ": more pieces than the prover handles");
 }
 
+tl::unexpected<Error> TooMuchWork(std::string_view op) {
+  return Unsupported("too-many-terms", std::string(op) + ": terms grow beyond what the prover handles");
+}
+
 bool IsExact(ElementType type) { return IsInteger(type) || IsPred(type); }
 
 // Pieces that read the source positions `positions` in order: maximal runs of constant stride.
@@ -64,6 +68,11 @@ std::vector<SymbolicTensor> SymbolicDomain::LeavesOf(const Value& value) {
   std::vector<Value> leaves;
   AppendLeaves(value, &leaves);
   return TensorsOf(leaves);
+}
+
+SymbolicTensor SymbolicDomain::Opaquely(const std::string& key, std::string_view name,
+                                        SymbolicTensor operand, const Shape& result) {
+  return maker_.Source(sources_.ResultsOf(key, name, 1, {std::move(operand)}), result);
 }
 
 Value SymbolicDomain::Wrap(const Shape* shape, SymbolicTensor tensor) {
@@ -123,6 +132,7 @@ SymbolicTensor SymbolicDomain::ConvertedTo(const SymbolicTensor& tensor, Element
 
 Result<Value> SymbolicDomain::Scalar(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Scalar(call, std::move(operands));
+  if (algebra_.IsExhausted()) return TooMuchWork(ToString(call.instruction.opcode));
   Tensors tensors = TensorsOf(operands);
   std::vector<ElementType> types;
   std::vector<const SymbolicTensor*> pointers;
@@ -176,6 +186,7 @@ Result<Value> SymbolicDomain::Map(const KernelCall& call, std::vector<Value> ope
 
 Result<Value> SymbolicDomain::Reduce(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Reduce(call, std::move(operands));
+  if (algebra_.IsExhausted()) return TooMuchWork(ToString(call.instruction.opcode));
   const ComputationIndex computation = call.instruction.Computation(Attr::kToApply);
   const Reducer reducer = RecognizeReducer(call.module, computation);
   const ElementType from = operands[0].shape()->type;
@@ -205,6 +216,7 @@ Result<Value> SymbolicDomain::Reduce(const KernelCall& call, std::vector<Value> 
 // once.
 Result<Value> SymbolicDomain::Contract(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Contract(call, std::move(operands));
+  if (algebra_.IsExhausted()) return TooMuchWork(ToString(call.instruction.opcode));
   const ElementType result = call.shape->type;
   if (call.instruction.opcode != Opcode::kDot || call.instruction.Has(Attr::kSparsity) ||
       !algebra_.OrderFree(result)) {
@@ -347,6 +359,7 @@ void SymbolicDomain::EnterCollective(const Instruction& instruction,
 Result<Value> SymbolicDomain::Fold(const Module& module, ComputationIndex reducer,
                                    std::vector<Value> values, bool accumulate_wide) {
   if (AllNative(values)) return native_->Fold(module, reducer, std::move(values), accumulate_wide);
+  if (algebra_.IsExhausted()) return TooMuchWork("a reduction over devices");
   const Shape* shape = values[0].shape();
   const Reducer known = RecognizeReducer(module, reducer);
   const bool wide = accumulate_wide && IsFloat(known.element) && BitWidth(known.element) < 32;

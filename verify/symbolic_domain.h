@@ -44,6 +44,9 @@ class SymbolicDomain : public Domain {
 
   // A value of `shape` that is unknown: arrays are all of the source `name` (tuples: one per leaf).
   Value Unknown(const Shape* shape, const std::string& name);
+  // The function `key` of one array, which terms do not look into; `name` is for people.
+  SymbolicTensor Opaquely(const std::string& key, std::string_view name, SymbolicTensor operand,
+                          const Shape& result);
   // The leaf arrays of a value as terms; tokens and other handles left out.
   std::vector<SymbolicTensor> LeavesOf(const Value& value);
 

@@ -15,16 +15,17 @@ bool IsOwn(const OpDef& op, Attr attr) {
   return false;
 }
 
-void AppendOp(const Module& module, const Instruction& instruction, std::string* key) {
-  key->append(ToString(instruction.opcode));
-  AppendShape(*instruction.shape, false, key);
-  if (instruction.parameter_number >= 0) {
-    key->append("#").append(std::to_string(instruction.parameter_number));
-  }
-  if (instruction.literal != nullptr) AppendLiteral(*instruction.literal, key);
+// Says who takes part, or how a layout is kept: no part of what a member computes.
+bool SaysWho(Attr attr) {
+  return attr == Attr::kReplicaGroups || attr == Attr::kSourceTargetPairs ||
+         attr == Attr::kUseGlobalDeviceIds || attr == Attr::kConstrainLayout;
+}
+
+void AppendAttributes(const Module& module, const Instruction& instruction, bool with_groups,
+                      std::string* key) {
   const OpDef& op = Definition(instruction);
   for (const Attribute& a : instruction.attributes) {
-    if (!IsOwn(op, a.key)) continue;
+    if (!IsOwn(op, a.key) || (!with_groups && SaysWho(a.key))) continue;
     const AttrKind kind = Row(a.key).kind;
     key->append(",");
     if (kind == AttrKind::kComputation) {
@@ -39,6 +40,19 @@ void AppendOp(const Module& module, const Instruction& instruction, std::string*
       AppendAttribute(module, module.Entry(), instruction, a, key);
     }
   }
+  if (instruction.opcode == Opcode::kCustomCall) {
+    key->append(instruction.Text(Attr::kBackendConfig));
+  }
+}
+
+void AppendOp(const Module& module, const Instruction& instruction, std::string* key) {
+  key->append(ToString(instruction.opcode));
+  AppendShape(*instruction.shape, false, key);
+  if (instruction.parameter_number >= 0) {
+    key->append("#").append(std::to_string(instruction.parameter_number));
+  }
+  if (instruction.literal != nullptr) AppendLiteral(*instruction.literal, key);
+  AppendAttributes(module, instruction, true, key);
 }
 
 void AppendComputation(const Module& module, ComputationIndex index, std::string* key) {
@@ -58,10 +72,11 @@ void AppendComputation(const Module& module, ComputationIndex index, std::string
 std::string OpKey(const Module& module, const Instruction& instruction) {
   std::string key;
   AppendOp(module, instruction, &key);
-  if (instruction.opcode == Opcode::kCustomCall) {
-    key.append(instruction.Text(Attr::kBackendConfig));
-  }
   return key;
+}
+
+void AppendOwnAttributes(const Module& module, const Instruction& instruction, std::string* key) {
+  AppendAttributes(module, instruction, false, key);
 }
 
 std::string ScalarAttributes(const Instruction& instruction, ElementType operand) {

@@ -12,6 +12,9 @@ namespace hv {
 // With the result shape.
 std::string OpKey(const Module& module, const Instruction& instruction);
 
+// The own attributes alone, those that say who takes part in a collective left out.
+void AppendOwnAttributes(const Module& module, const Instruction& instruction, std::string* key);
+
 // Attributes that belong to the meaning of an elementwise function ("LT TOTALORDER"); empty for
 // most.
 std::string ScalarAttributes(const Instruction& instruction, ElementType operand);

@@ -262,7 +262,8 @@ Term Algebra::Distribute(ElementType type, const Summands& factors, int64_t coef
     ++sums;
     products = std::min(products * factor.term.node->edges.size(), kLargestSum + 1);
   }
-  const bool write_out = sums > 0 && (products <= kMostProducts || factors.size() == 1 ||
+  const bool write_out = sums > 0 && !IsExhausted() &&
+                         (products <= kMostProducts || factors.size() == 1 ||
                                       (sums == 1 && products <= kLargestSum));
   if (!write_out) {
     if (factors.empty()) return FromCoefficient(type, coefficient);

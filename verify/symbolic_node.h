@@ -98,10 +98,12 @@ class NodeTable {
   static Term Child(const Term& term, size_t e);
 
   size_t size() const { return nodes_.size(); }
+  int64_t joins() const { return joins_; }  // nodes asked for: a measure of work
 
  private:
   const Node* Intern(const Node& node);
 
+  int64_t joins_ = 0;
   Arena arena_;
   std::deque<Node> nodes_;
   std::unordered_multimap<uint64_t, const Node*> index_;

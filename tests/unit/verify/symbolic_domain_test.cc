@@ -14,6 +14,7 @@
 #include "sim/run.h"
 #include "sim/transport.h"
 #include "symbolic_evaluator.h"
+#include "verify/lockstep.h"
 
 namespace hv {
 namespace {
@@ -38,6 +39,59 @@ bool Same(const Element& a, const Element& b, ElementType canonical, ElementType
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
   return bits ? std::memcmp(&x, &y, sizeof x) == 0 : x == y;
 }
+
+// The arrays of all devices as one, under the names that a run in lockstep gives them.
+std::map<std::string, Value> Together(const std::map<std::string, Value>& inputs, const Module& module,
+                                      const Mesh& mesh) {
+  std::map<std::string, Value> together;
+  const size_t parameters = module.Entry().parameters.size();
+  for (size_t p = 0; p < parameters; ++p) {
+    const Shape& shape = *module.Entry().At(module.Entry().parameters[p]).shape;
+    std::vector<int64_t> dims = {mesh.devices()};
+    dims.insert(dims.end(), shape.dims.begin(), shape.dims.end());
+    Value all = Value::NewNative(module.context->shapes.Array(shape.type, dims));
+    std::byte* out = all.MutableBytes().data();
+    for (int64_t d = 0; d < mesh.devices(); ++d) {
+      const auto own = inputs.at(NameOf(DeviceId(d), static_cast<int64_t>(p))).bytes();
+      out = std::copy(own.begin(), own.end(), out);
+    }
+    together["parameter " + std::to_string(p) + ".0 of all devices"] = std::move(all);
+  }
+  return together;
+}
+
+// The terms of all devices at once, where the module runs so, against the native outputs.
+void CheckLockstep(const Module& module, const RandomModule& random, const Experiment& experiment,
+                   const std::map<std::string, Value>& inputs,
+                   const std::map<DeviceId, Value>& expected, int64_t* ran) {
+  SymbolicDomain domain(experiment.strictness, 10000);
+  Lockstep lockstep(&domain, module, random.mesh, {});
+  const auto outputs = lockstep.Run();
+  if (!outputs) return;
+  ++*ran;
+  SymbolicEvaluator evaluator(&domain, Together(inputs, module, random.mesh));
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    const int64_t count = (*outputs)[i].count;
+    const auto elements = evaluator.Evaluate((*outputs)[i].tensor, count * random.mesh.devices());
+    EXPECT_TRUE(evaluator.covers()) << random.text;
+    for (const auto& [device, value] : expected) {
+      const Value leaf = Leaves(value)[i];
+      const ElementType type = leaf.shape()->type;
+      for (int64_t k = 0; k < count; ++k) {
+        const Element want = SymbolicEvaluator::Read(leaf.bytes(), type, k);
+        if (!Same(elements[static_cast<size_t>(device.value * count + k)], want,
+                  domain.algebra().Canonical(type), type, !experiment.small)) {
+          ADD_FAILURE() << "in lockstep, device " << device.value << ", output " << i
+                        << ", element " << k << "\n"
+                        << random.text;
+          return;
+        }
+      }
+    }
+  }
+}
+
+int64_t lockstep_runs = 0;
 
 // Returns false if the module was not comparable.
 bool Check(uint64_t seed, const Experiment& experiment) {
@@ -105,16 +159,19 @@ bool Check(uint64_t seed, const Experiment& experiment) {
       }
     }
   }
+  CheckLockstep(*module, random, experiment, inputs, expected->outputs, &lockstep_runs);
   return true;
 }
 
 void CheckMany(const Experiment& experiment, uint64_t first, uint64_t count) {
   uint64_t compared = 0;
+  lockstep_runs = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     compared += Check(seed, experiment) ? 1 : 0;
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(compared, count / 2);
+  EXPECT_GT(lockstep_runs, static_cast<int64_t>(count / 20));
 }
 
 TEST(SymbolicDomain, IntegersBitForBit) { CheckMany({}, 0, CasesToRun(3000)); }
