@@ -42,7 +42,9 @@ struct Line {
   double limit;  // seconds; 0: none
 };
 
-std::string List(const std::vector<int64_t>& numbers) { return fmt::format("{}", fmt::join(numbers, ",")); }
+std::string List(const std::vector<int64_t>& numbers) {
+  return fmt::format("{}", fmt::join(numbers, ","));
+}
 
 // Groups of eight (or one of all) as text, and every device's position in its group.
 std::string GroupsOf(const Line& line, std::vector<int64_t>* position) {
@@ -105,7 +107,8 @@ bool MeasureLine(const Line& line, bool json) {
   }
   const bool good = result.outcome == ProofOutcome::kProved &&
                     after.Entry().Root().opcode == Opcode::kReduceScatter;
-  const std::string key = fmt::format("{}_{}_devices_shard_{}", line.name, line.devices, line.shard);
+  const std::string key =
+      fmt::format("{}_{}_devices_shard_{}", line.name, line.devices, line.shard);
   if (json) {
     fmt::print("\"{}_seconds\": {:.6f}, ", key, best);
   } else {
@@ -173,9 +176,10 @@ bool MeasureStep(const std::string& self, bool json) {
   const Cost good = RunProgram(program, {b, a}), bad = RunProgram(program, {b, f});
   fs::remove_all(folder);
   if (json) {
-    fmt::print("\"step_instructions\": {}, \"step_seconds\": {:.4f}, \"step_mebibytes\": {:.1f}, "
-               "\"faulty_step_seconds\": {:.4f}",
-               instructions, good.seconds, good.mebibytes, bad.seconds);
+    fmt::print(
+        "\"step_instructions\": {}, \"step_seconds\": {:.4f}, \"step_mebibytes\": {:.1f}, "
+        "\"faulty_step_seconds\": {:.4f}",
+        instructions, good.seconds, good.mebibytes, bad.seconds);
   } else {
     fmt::print("\n{} instructions on 512 devices, through verify_rewrite\n", instructions);
     fmt::print("{:<40}{:>9.2f} s (limit 2){:>9.0f} MiB (limit 1024), exit code {}\n",
@@ -203,7 +207,8 @@ int Main(int argc, char** argv) {
   lines.push_back({"irregular", Groups::kIrregular, 512, 1, 0});
   lines.push_back({"irregular", Groups::kIrregular, 4096, 1, 1.0});
   bool good = true;
-  fmt::print("{}", json ? "{" : "groups       devices           array          time     of limit\n");
+  fmt::print("{}",
+             json ? "{" : "groups       devices           array          time     of limit\n");
   for (const Line& line : lines) good = MeasureLine(line, json) && good;
   good = MeasureStep(std::filesystem::read_symlink("/proc/self/exe").string(), json) && good;
   if (json) fmt::print("}}\n");

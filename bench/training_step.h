@@ -102,10 +102,11 @@ class TrainingStep {
   }
   std::string BatchDot(const std::string& shape, const std::string& a, const std::string& b,
                        int left, int right) {
-    return Op(shape, "dot", a + ", " + b,
-              fmt::format("lhs_batch_dims={{0}}, lhs_contracting_dims={{{}}}, rhs_batch_dims={{0}}, "
-                          "rhs_contracting_dims={{{}}}",
-                          left, right));
+    return Op(
+        shape, "dot", a + ", " + b,
+        fmt::format("lhs_batch_dims={{0}}, lhs_contracting_dims={{{}}}, rhs_batch_dims={{0}}, "
+                    "rhs_contracting_dims={{{}}}",
+                    left, right));
   }
   std::string Transpose(const std::string& shape, const std::string& x, const char* order) {
     return Op(shape, "transpose", x, std::string("dimensions={") + order + "}");
@@ -129,8 +130,8 @@ class TrainingStep {
       for (int64_t d = 0; d < devices; ++d) {
         positions.push_back(tensor ? d % s_.tensor : d / s_.tensor);
       }
-      const std::string table = Op(Shape({devices}, "s32"), "constant",
-                                   fmt::format("{{{}}}", fmt::join(positions, ",")));
+      const std::string table =
+          Op(Shape({devices}, "s32"), "constant", fmt::format("{{{}}}", fmt::join(positions, ",")));
       const std::string entry =
           Op("s32[1]", "dynamic-slice", table + ", " + id, "dynamic_slice_sizes={1}");
       position_[tensor ? 1 : 0] = Op("s32[]", "reshape", entry);
@@ -177,7 +178,8 @@ class TrainingStep {
   Norm LayerNorm(const std::string& x, const std::string& gain, const std::string& bias) {
     const int64_t rows = s_.tokens / s_.tensor;
     const std::string full = Activations(rows), row = Shape({rows});
-    const std::string share = Scalar(fmt::format("{}", 1.0 / static_cast<double>(s_.hidden)).c_str());
+    const std::string share =
+        Scalar(fmt::format("{}", 1.0 / static_cast<double>(s_.hidden)).c_str());
     const std::string mean = Multiply(row, Reduce(row, x, 1), share);
     const std::string centered = Pair(full, "subtract", x, Spread(full, mean, "0"));
     const std::string square = Pair(full, "multiply", centered, centered);
@@ -197,15 +199,16 @@ class TrainingStep {
                                 const std::string& gradient) {
     const int64_t rows = s_.tokens / s_.tensor;
     const std::string full = Activations(rows), row = Shape({rows});
-    const std::string share = Scalar(fmt::format("{}", 1.0 / static_cast<double>(s_.hidden)).c_str());
+    const std::string share =
+        Scalar(fmt::format("{}", 1.0 / static_cast<double>(s_.hidden)).c_str());
     Result(Shape({s_.hidden}), AllSum(Shape({s_.hidden}), Reduce(Shape({s_.hidden}), gradient, 0)));
     const std::string by_gain = Pair(full, "multiply", gradient, norm.scaled);
     Result(Shape({s_.hidden}), AllSum(Shape({s_.hidden}), Reduce(Shape({s_.hidden}), by_gain, 0)));
     const std::string g = Pair(full, "multiply", gradient, Spread(full, gain, "1"));
     const std::string mean = Multiply(row, Reduce(row, g, 1), share);
     const std::string along = Reduce(row, Pair(full, "multiply", g, norm.scaled), 1);
-    const std::string lean = Pair(full, "multiply", norm.scaled,
-                                  Spread(full, Multiply(row, along, share), "0"));
+    const std::string lean =
+        Pair(full, "multiply", norm.scaled, Spread(full, Multiply(row, along, share), "0"));
     const std::string rest =
         Pair(full, "subtract", Pair(full, "subtract", g, Spread(full, mean, "0")), lean);
     return Pair(full, "multiply", rest, Spread(full, norm.deviation, "0"));
@@ -241,17 +244,17 @@ class TrainingStep {
     std::string scores = BatchDot(square, layer->q, layer->k, 2, 2);
     scores = Multiply(square, scores, Scalar("0.088388"));
     const std::string ids = Shape({s_.heads, s_.tokens, s_.tokens}, "s32");
-    const std::string past = Op(Shape({s_.heads, s_.tokens, s_.tokens}, "pred"), "compare",
-                                Op(ids, "iota", "", "iota_dimension=1") + ", " +
-                                    Op(ids, "iota", "", "iota_dimension=2"),
-                                "direction=GE");
+    const std::string past =
+        Op(Shape({s_.heads, s_.tokens, s_.tokens}, "pred"), "compare",
+           Op(ids, "iota", "", "iota_dimension=1") + ", " + Op(ids, "iota", "", "iota_dimension=2"),
+           "direction=GE");
     scores = Op(square, "select", past + ", " + scores + ", " + Spread(square, Scalar("-1e+09")));
     const std::string top = Reduce(row, scores, 2, "max");
     const std::string e =
         Op(square, "exponential", Pair(square, "subtract", scores, Spread(square, top, "0,1")));
     layer->weights = Pair(square, "divide", e, Spread(square, Reduce(row, e, 2), "0,1"));
-    layer->context = Unsplit(
-        BatchDot(Shape({s_.heads, s_.tokens, s_.head}), layer->weights, layer->v, 2, 1));
+    layer->context =
+        Unsplit(BatchDot(Shape({s_.heads, s_.tokens, s_.head}), layer->weights, layer->v, 2, 1));
     return Scatter({s_.tokens, s_.hidden},
                    Dot(Activations(s_.tokens), layer->context, layer->output.value, 1, 0), true);
   }
@@ -280,9 +283,8 @@ class TrainingStep {
     const std::string shard = Shape(dims);
     const std::string m = Pair(shard, "add", Multiply(shard, weight.first_moment, Scalar("0.9")),
                                Multiply(shard, g, Scalar("0.1")));
-    const std::string v =
-        Pair(shard, "add", Multiply(shard, weight.second_moment, Scalar("0.999")),
-             Multiply(shard, Pair(shard, "multiply", g, g), Scalar("0.001")));
+    const std::string v = Pair(shard, "add", Multiply(shard, weight.second_moment, Scalar("0.999")),
+                               Multiply(shard, Pair(shard, "multiply", g, g), Scalar("0.001")));
     const std::string root =
         Pair(shard, "add", Op(shard, "sqrt", v), Spread(shard, Scalar("1e-08")));
     const std::string step = Multiply(shard, Pair(shard, "divide", m, root), Scalar("0.0001"));
@@ -307,11 +309,11 @@ class TrainingStep {
     const std::string v = BatchDot(head, layer.weights, context, 1, 1);
     const std::string weights = BatchDot(square, context, layer.v, 2, 2);
     const std::string along = Reduce(row, Pair(square, "multiply", weights, layer.weights), 2);
-    const std::string scores = Multiply(
-        square,
-        Pair(square, "multiply", layer.weights,
-             Pair(square, "subtract", weights, Spread(square, along, "0,1"))),
-        Scalar("0.088388"));
+    const std::string scores =
+        Multiply(square,
+                 Pair(square, "multiply", layer.weights,
+                      Pair(square, "subtract", weights, Spread(square, along, "0,1"))),
+                 Scalar("0.088388"));
     const std::string q = BatchDot(head, scores, layer.k, 2, 1);
     const std::string k = BatchDot(head, scores, layer.q, 1, 1);
     const std::string full = Activations(s_.tokens);
@@ -327,14 +329,14 @@ class TrainingStep {
     const std::string out = Gather(full, gradient, true);
     const std::string active = DotGradient(layer->down, layer->active, out);
     const std::string gate = Op(wide, "logistic", layer->hidden);
-    const std::string slope = Pair(
-        wide, "multiply", gate,
-        Pair(wide, "add", Spread(wide, Scalar("1")),
-             Pair(wide, "subtract", layer->hidden, layer->active)));
+    const std::string slope = Pair(wide, "multiply", gate,
+                                   Pair(wide, "add", Spread(wide, Scalar("1")),
+                                        Pair(wide, "subtract", layer->hidden, layer->active)));
     const std::string x =
         DotGradient(layer->up, layer->gathered2, Pair(wide, "multiply", active, slope));
-    const std::string middle = Pair(
-        shard, "add", gradient, LayerNormGradient(layer->norm2, layer->gain2, Scatter(full, x, true)));
+    const std::string middle =
+        Pair(shard, "add", gradient,
+             LayerNormGradient(layer->norm2, layer->gain2, Scatter(full, x, true)));
     const std::string attention = AttentionGradient(*layer, Gather(full, middle, true));
     return Pair(shard, "add", middle,
                 LayerNormGradient(layer->norm, layer->gain, Scatter(full, attention, true)));

@@ -49,9 +49,9 @@ Pieces FactorMoves(std::span<const BlockMove> moves) {
   std::map<Kind, std::vector<BlockMove>> runs;
   for (size_t i = 0; i < moves.size();) {
     const size_t length = RunLength(moves, i);
-    const Kind kind = length == 1 ? Kind{1, 0, 0}
-                                  : Kind{length, moves[i + 1].in - moves[i].in,
-                                         moves[i + 1].out - moves[i].out};
+    const Kind kind =
+        length == 1 ? Kind{1, 0, 0}
+                    : Kind{length, moves[i + 1].in - moves[i].in, moves[i + 1].out - moves[i].out};
     runs[kind].push_back(moves[i]);
     i += length;
   }

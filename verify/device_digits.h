@@ -18,9 +18,9 @@ struct BlockMove {
   int64_t in = 0, out = 0;
 };
 
-// The moves, ascending by `out` and disjoint, as few nests: pieces whose digits count moves. Runs of
-// equal steps become a digit, runs of one kind are taken together, and so on. Irregular lists give
-// up to half as many pieces as moves.
+// The moves, ascending by `out` and disjoint, as few nests: pieces whose digits count moves. Runs
+// of equal steps become a digit, runs of one kind are taken together, and so on. Irregular lists
+// give up to half as many pieces as moves.
 Pieces FactorMoves(std::span<const BlockMove> moves);
 
 // One digit of a position in a group (or of the number of a group): a step is `stride` devices.

@@ -137,7 +137,8 @@ std::vector<int> DeviceSameness::Results(const ValueNode& node, const Context& c
       return OfParameter(node);
     case ValueKind::kArgument:
       return arguments.size() == results ? arguments : std::vector<int>(results, all_different_);
-    case ValueKind::kFunction: case ValueKind::kEffect:
+    case ValueKind::kFunction:
+    case ValueKind::kEffect:
       return std::vector<int>(results, all_different_);
     case ValueKind::kInstruction:
       break;
@@ -290,8 +291,8 @@ const DeviceSameness::ControlValues* DeviceSameness::ControlOf(const ValueNode& 
 DeviceSameness::ControlValues DeviceSameness::ComputeControl(const ValueNode& node) {
   const Instruction& instruction = node.instruction(side_);
   std::vector<const ControlValues*> operands;
-  bool uniform = instruction.opcode != Opcode::kPartitionId &&
-                 instruction.opcode != Opcode::kReplicaId;
+  bool uniform =
+      instruction.opcode != Opcode::kPartitionId && instruction.opcode != Opcode::kReplicaId;
   for (const ValueId operand : node.operands) {
     operands.push_back(ControlOf(graph_.DefinitionOf(operand)));
     if (operands.back() == nullptr) return {};

@@ -1,7 +1,7 @@
 // Which devices certainly hold the same bits of a value, for every value of one module, without
 // running it: a partition of the devices follows from the partitions of the operands and, for
-// collectives, from the groups. Small values that follow from constants and device ids are computed.
-// Loop states start from what the loop is given and are refined until nothing changes.
+// collectives, from the groups. Small values that follow from constants and device ids are
+// computed. Loop states start from what the loop is given and are refined until nothing changes.
 #pragma once
 
 #include <cstdint>

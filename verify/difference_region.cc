@@ -54,8 +54,8 @@ class Collector {
     const ValueNode& node = graph_.DefinitionOf(graph_.OfSide(known, reached.side));
     if (node.kind == ValueKind::kFunction) return;
     const bool leaf = node.kind != ValueKind::kInstruction;
-    const bool bounds = graph_.IsShared(known) && !BelongsInside(node, reached.side) &&
-                        inside_.count(known) == 0;
+    const bool bounds =
+        graph_.IsShared(known) && !BelongsInside(node, reached.side) && inside_.count(known) == 0;
     if (!leaf && !bounds) {
       Enter(node, reached.side, region, now);
     } else if (leaf || !widens) {
@@ -107,9 +107,7 @@ class Writer {
 
  private:
   static size_t Index(Side side) { return static_cast<size_t>(side); }
-  static Side Other(Side side) {
-    return side == Side::kBefore ? Side::kAfter : Side::kBefore;
-  }
+  static Side Other(Side side) { return side == Side::kBefore ? Side::kAfter : Side::kBefore; }
 
   InstructionIndex At(ValueId value) const { return places_.at(graph_.Find(value)); }
 

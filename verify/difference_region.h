@@ -13,8 +13,8 @@
 namespace hv {
 
 struct DifferenceRegion {
-  ValueId before = -1, after = -1;    // what is to be equal
-  std::vector<ValueId> frontier;      // canonical; parameter i is frontier[i]
+  ValueId before = -1, after = -1;        // what is to be equal
+  std::vector<ValueId> frontier;          // canonical; parameter i is frontier[i]
   std::array<std::set<size_t>, 2> nodes;  // by side, operands first
 
   size_t size() const { return nodes[0].size() + nodes[1].size(); }

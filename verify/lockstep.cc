@@ -93,7 +93,8 @@ Lockstep::MaybeLanes Lockstep::RunInstruction(const Computation& computation,
   for (const Lanes& operand : operands) all.insert(all.end(), operand.begin(), operand.end());
   const OpDef& op = Definition(instruction);
   switch (instruction.opcode) {
-    case Opcode::kTuple: return all;
+    case Opcode::kTuple:
+      return all;
     case Opcode::kGetTupleElement: {
       const Shape& tuple = *computation.At(instruction.operands[0]).shape;
       size_t first = 0;
@@ -107,12 +108,17 @@ Lockstep::MaybeLanes Lockstep::RunInstruction(const Computation& computation,
       return RunComputation(module_.At(instruction.Computation(Attr::kToApply)), operands);
     case Opcode::kFusion:
       return RunComputation(module_.At(instruction.Computation(Attr::kCalls)), operands);
-    case Opcode::kPartitionId: case Opcode::kReplicaId: return DeviceIds(instruction);
+    case Opcode::kPartitionId:
+    case Opcode::kReplicaId:
+      return DeviceIds(instruction);
     case Opcode::kCopy:
       if (all[0].shape->type != instruction.shape->type) return std::nullopt;
       return all;
-    case Opcode::kOptBarrier: case Opcode::kDomain: return all;
-    default: break;
+    case Opcode::kOptBarrier:
+    case Opcode::kDomain:
+      return all;
+    default:
+      break;
   }
   if (!instruction.shape->IsArray() && op.kernel != KernelKind::kCollective) return std::nullopt;
   const auto is_empty = [](const Lane& lane) { return lane.shape->element_count == 0; };
@@ -124,11 +130,16 @@ Lockstep::MaybeLanes Lockstep::RunInstruction(const Computation& computation,
       std::all_of(all.begin(), all.end(), [](const Lane& lane) { return lane.uniform; });
   if (uniform) return Uniform(computation, instruction, all);
   switch (op.kernel) {
-    case KernelKind::kScalar: return Scalar(computation, instruction, all);
-    case KernelKind::kView: return View(computation, instruction, std::move(all));
-    case KernelKind::kReduce: return Reduce(computation, instruction, all);
-    case KernelKind::kContract: return Dot(computation, instruction, all);
-    default: return std::nullopt;
+    case KernelKind::kScalar:
+      return Scalar(computation, instruction, all);
+    case KernelKind::kView:
+      return View(computation, instruction, std::move(all));
+    case KernelKind::kReduce:
+      return Reduce(computation, instruction, all);
+    case KernelKind::kContract:
+      return Dot(computation, instruction, all);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -248,11 +259,10 @@ std::optional<std::vector<std::vector<int64_t>>> Lockstep::StartsOf(const Shape&
 }
 
 // Device by device the pieces must have the same digits. Devices whose pieces lie at one place of
-// their arrays are taken together: a digit that moved device and element at once would be a diagonal,
-// which no digit of a region can follow. What continues is joined afterwards.
+// their arrays are taken together: a digit that moved device and element at once would be a
+// diagonal, which no digit of a region can follow. What continues is joined afterwards.
 std::optional<Pieces> Lockstep::OnAllDevices(const std::vector<Pieces>& by_device,
-                                             std::span<const Lane> operands,
-                                             int64_t result_count) {
+                                             std::span<const Lane> operands, int64_t result_count) {
   Pieces all;
   for (size_t p = 0; p < by_device[0].size(); ++p) {
     const Piece& like = by_device[0][p];

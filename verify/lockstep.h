@@ -57,8 +57,7 @@ class Lockstep {
                     const Lanes& operands);
   MaybeLanes Dot(const Computation& computation, const Instruction& instruction,
                  const Lanes& operands);
-  MaybeLanes Collective(const Instruction& instruction, const Shape& result,
-                        const Lanes& operands);
+  MaybeLanes Collective(const Instruction& instruction, const Shape& result, const Lanes& operands);
   std::optional<Lane> Reduction(const Instruction& instruction, const GroupDigits& digits,
                                 const std::string& instance, const Lane& operand,
                                 const Shape& result);

@@ -1,5 +1,5 @@
-// Collectives on all devices at once: groups as digits. What a member receives is sim/recipe's, said
-// of all members together; a test compares both.
+// Collectives on all devices at once: groups as digits. What a member receives is sim/recipe's,
+// said of all members together; a test compares both.
 #include <algorithm>
 #include <utility>
 
@@ -56,12 +56,13 @@ Lockstep::MaybeLanes Lockstep::Collective(const Instruction& instruction, const 
                                           const Lanes& operands) {
   const std::vector<const Shape*> results = DataLeaves(&result);
   if (results.size() != operands.size()) return std::nullopt;
-  const bool reduces = instruction.opcode == Opcode::kAllReduce ||
-                       instruction.opcode == Opcode::kReduceScatter;
-  const bool moves = instruction.opcode == Opcode::kAllGather ||
-                     (instruction.opcode == Opcode::kAllToAll && instruction.Has(Attr::kDimensions));
-  const bool permutes = instruction.opcode == Opcode::kCollectivePermute &&
-                        !instruction.Has(Attr::kSliceSizes);
+  const bool reduces =
+      instruction.opcode == Opcode::kAllReduce || instruction.opcode == Opcode::kReduceScatter;
+  const bool moves =
+      instruction.opcode == Opcode::kAllGather ||
+      (instruction.opcode == Opcode::kAllToAll && instruction.Has(Attr::kDimensions));
+  const bool permutes =
+      instruction.opcode == Opcode::kCollectivePermute && !instruction.Has(Attr::kSliceSizes);
   if (!reduces && !moves && !permutes) return std::nullopt;
   const std::shared_ptr<const Grouping> grouping = groupings_.Of(instruction);
   std::optional<GroupDigits> digits;
@@ -69,8 +70,7 @@ Lockstep::MaybeLanes Lockstep::Collective(const Instruction& instruction, const 
     digits = DigitsOf(*grouping);
     if (!digits) return std::nullopt;
   }
-  const std::string instance =
-      reduces ? InstanceOf(instruction, *grouping) : std::string();
+  const std::string instance = reduces ? InstanceOf(instruction, *grouping) : std::string();
   Lanes lanes;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].shape->element_count == 0 || results[i]->element_count == 0) {
@@ -147,8 +147,8 @@ std::optional<SymbolicTensor> Lockstep::Sum(const Reducer& reducer, const GroupD
       [](std::vector<Term> terms) { return std::move(terms[0]); });
 }
 
-// all-gather: block k of the result is the operand of member k. all-to-all: block k of the result of
-// member j is block j of the operand of member k.
+// all-gather: block k of the result is the operand of member k. all-to-all: block k of the result
+// of member j is block j of the operand of member k.
 std::optional<Lockstep::Lane> Lockstep::Exchange(const Instruction& instruction,
                                                  const GroupDigits& digits, const Lane& operand,
                                                  const Shape& result) {

@@ -18,9 +18,9 @@ namespace {
 constexpr size_t kMostNodes = 400;             // of one region, both sides
 constexpr int64_t kMostFailures = 64;          // regions that stay open
 constexpr int64_t kMostFailedTerms = 1000000;  // made for them
-constexpr int64_t kMostTerms = 200000;  // made for one region at one level
-constexpr int kLayers[] = {0, 1, 2, 4};   // how far a region is widened
-constexpr int kMostUps = 3;               // how far towards the users a failed pair moves
+constexpr int64_t kMostTerms = 200000;         // made for one region at one level
+constexpr int kLayers[] = {0, 1, 2, 4};        // how far a region is widened
+constexpr int kMostUps = 3;                    // how far towards the users a failed pair moves
 
 // Is proof `a` the weaker one?
 bool Weaker(const ProofResult& a, const ProofResult& b) {
@@ -174,11 +174,12 @@ class RegionProof {
     }
     if (options_.explain) {
       result_.explanation += fmt::format("{} = {} [{}]\n{}", NameOf(pairing.before, Side::kBefore),
-                                         NameOf(pairing.after, Side::kAfter),
-                                         ToString(proof.level), proof.explanation);
+                                         NameOf(pairing.after, Side::kAfter), ToString(proof.level),
+                                         proof.explanation);
     }
     graph_.Merge(pairing.before, pairing.after);
-    if (open_result_.suspect && graph_.Find(first_suspect_.first) == graph_.Find(first_suspect_.second)) {
+    if (open_result_.suspect &&
+        graph_.Find(first_suspect_.first) == graph_.Find(first_suspect_.second)) {
       open_result_ = {};
     }
   }
@@ -191,8 +192,9 @@ class RegionProof {
     open_result_.suspect = Suspect{SideOf(region, Side::kBefore), SideOf(region, Side::kAfter),
                                    NameOf(region.before, Side::kBefore),
                                    NameOf(region.after, Side::kAfter), proof.reason};
-    open_result_.reason = fmt::format("{} before and {} after: {}", NameOf(region.before, Side::kBefore),
-                                      NameOf(region.after, Side::kAfter), proof.reason);
+    open_result_.reason =
+        fmt::format("{} before and {} after: {}", NameOf(region.before, Side::kBefore),
+                    NameOf(region.after, Side::kAfter), proof.reason);
   }
 
   std::string NameOf(ValueId value, Side side) const {
@@ -274,7 +276,7 @@ class RegionProof {
   std::array<std::vector<ValueId>, 2> roots_;
   std::array<std::optional<DeviceSameness>, 2> sameness_;
   std::set<Pairing> open_;
-  std::map<Values, Values> users_;  // of each pair met, the pair that led to it
+  std::map<Values, Values> users_;                      // of each pair met, the pair that led to it
   std::unordered_map<std::string, ProofResult> known_;  // by problem
   ProofResult result_, open_result_;
   Values first_suspect_;

@@ -23,7 +23,8 @@ tl::unexpected<Error> TooManyPieces(std::string_view op) {
 }
 
 tl::unexpected<Error> TooMuchWork(std::string_view op) {
-  return Unsupported("too-many-terms", std::string(op) + ": terms grow beyond what the prover handles");
+  return Unsupported("too-many-terms",
+                     std::string(op) + ": terms grow beyond what the prover handles");
 }
 
 bool IsExact(ElementType type) { return IsInteger(type) || IsPred(type); }

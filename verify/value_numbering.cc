@@ -44,8 +44,8 @@ int64_t ValueGraph::FindLike(size_t n, uint64_t signature) const {
   return -1;
 }
 
-size_t ValueGraph::Intern(ValueNode node, const std::string& key,
-                          std::vector<const Shape*> results, Side side, NodeSource source) {
+size_t ValueGraph::Intern(ValueNode node, const std::string& key, std::vector<const Shape*> results,
+                          Side side, NodeSource source) {
   node.key = keys_.emplace(key, static_cast<int32_t>(keys_.size())).first->second;
   for (ValueId& operand : node.operands) operand = Find(operand);
   size_t n = nodes_.size();

@@ -44,12 +44,12 @@ enum class ValueKind : uint8_t {
 
 struct ValueNode {
   ValueKind kind = ValueKind::kInstruction;
-  int32_t key = 0;                 // what is computed
-  std::vector<ValueId> operands;   // leaves, and functions last; kept canonical
-  ValueId first = 0;               // its results are first .. first + results - 1
+  int32_t key = 0;                // what is computed
+  std::vector<ValueId> operands;  // leaves, and functions last; kept canonical
+  ValueId first = 0;              // its results are first .. first + results - 1
   int32_t results = 0;
-  const Shape* shape = nullptr;    // what it yields
-  std::array<NodeSource, 2> source;  // by side
+  const Shape* shape = nullptr;              // what it yields
+  std::array<NodeSource, 2> source;          // by side
   std::shared_ptr<const Grouping> grouping;  // of a collective
   bool control = false;   // follows from constants and device ids alone, without collectives
   bool may_wait = false;  // a loop or conditional that runs collectives
@@ -77,7 +77,9 @@ class ValueGraph {
 
   // The number that stands for all values known to be equal.
   ValueId Find(ValueId value) const;
-  bool IsShared(ValueId value) const { return OfSide(value, Side::kBefore) >= 0 && OfSide(value, Side::kAfter) >= 0; }
+  bool IsShared(ValueId value) const {
+    return OfSide(value, Side::kBefore) >= 0 && OfSide(value, Side::kAfter) >= 0;
+  }
   // The first value of one module among those equal to `value`; -1 if it has none.
   ValueId OfSide(ValueId value, Side side) const {
     return of_side_[static_cast<size_t>(side)][Index(Find(value))];

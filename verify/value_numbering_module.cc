@@ -102,14 +102,14 @@ class Numbering {
     std::vector<Bundle> arguments;
     for (size_t p = 0; p < computation.parameters.size(); ++p) {
       const Instruction& parameter = computation.At(computation.parameters[p]);
-      std::string key = (kind == ValueKind::kParameter ? "parameter " : "argument ") +
-                        std::to_string(p) + " ";
+      std::string key =
+          (kind == ValueKind::kParameter ? "parameter " : "argument ") + std::to_string(p) + " ";
       AppendShape(*parameter.shape, false, &key);
       ValueNode node;
       node.kind = kind;
       node.shape = parameter.shape;
-      arguments.push_back(ResultsOf(graph_.Intern(
-          std::move(node), key, DataLeaves(parameter.shape), side_, {&computation, &parameter})));
+      arguments.push_back(ResultsOf(graph_.Intern(std::move(node), key, DataLeaves(parameter.shape),
+                                                  side_, {&computation, &parameter})));
     }
     return arguments;
   }
@@ -157,7 +157,9 @@ class Numbering {
       case Opcode::kCopy:
         if (computation.At(instruction.operands[0]).shape->type != instruction.shape->type) break;
         return std::move(operands[0]);
-      case Opcode::kAddDependency: case Opcode::kDomain: case Opcode::kOptBarrier:
+      case Opcode::kAddDependency:
+      case Opcode::kDomain:
+      case Opcode::kOptBarrier:
         return std::move(operands[0]);
       case Opcode::kAfterAll:
         return Bundle{};
@@ -165,7 +167,8 @@ class Numbering {
         return Number(module_.At(instruction.Computation(Attr::kToApply)), std::move(operands));
       case Opcode::kFusion:
         return Number(module_.At(instruction.Computation(Attr::kCalls)), std::move(operands));
-      case Opcode::kWhile: case Opcode::kConditional:
+      case Opcode::kWhile:
+      case Opcode::kConditional:
         return NumberRegion(computation, instruction, Joined(operands));
       default:
         break;
@@ -254,8 +257,8 @@ class Numbering {
     for (const InstructionIndex p : computation.parameters) {
       AppendShape(*computation.At(p).shape, false, &key);
     }
-    const size_t n = graph_.Intern(std::move(node), key, {nullptr}, side_,
-                                   {&computation, &computation.Root()});
+    const size_t n =
+        graph_.Intern(std::move(node), key, {nullptr}, side_, {&computation, &computation.Root()});
     may_wait_ = waited || may_wait_;
     return functions_[index] = Function{First(n), graph_.node(n).may_wait};
   }
@@ -278,8 +281,8 @@ class Numbering {
       results.push_back(nullptr);
     }
     node.operands = std::move(operands.leaves);
-    const size_t n =
-        graph_.Intern(std::move(node), key, std::move(results), side_, {&computation, &instruction});
+    const size_t n = graph_.Intern(std::move(node), key, std::move(results), side_,
+                                   {&computation, &instruction});
     if (effect) order_ = First(n) + graph_.node(n).results - 1;
     return ResultsOf(n, effect ? 1 : 0);
   }

@@ -38,7 +38,8 @@ TEST(DeviceDigits, EveryListComesBack) {
     std::map<int64_t, int64_t> want;
     for (int64_t i = 0; i < count; ++i) {
       const auto u = static_cast<uint64_t>(i);
-      const auto in = static_cast<int64_t>(u % period * spread + (rng.Word(3) % 3 == 0 ? rng.Word(u + 4) % 3 : 0));
+      const auto in = static_cast<int64_t>(u % period * spread +
+                                           (rng.Word(3) % 3 == 0 ? rng.Word(u + 4) % 3 : 0));
       moves.push_back({in, i * 7});
       want[i * 7] = in;
     }

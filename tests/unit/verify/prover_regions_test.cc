@@ -68,18 +68,20 @@ TEST(ValueNumbering, SeesThroughCallsTuplesLayoutsAndStarts) {
 TEST(ValueNumbering, OrderOfAGroupAndOfOperandsCount) {
   const auto gather = [](const std::string& groups) {
     return "ENTRY e {\n  x = f32[2] parameter(0)\n  ROOT g = f32[8] all-gather(x), channel_id=1, "
-           "replica_groups=" + groups + ", dimensions={0}, use_global_device_ids=true\n}\n";
+           "replica_groups=" +
+           groups + ", dimensions={0}, use_global_device_ids=true\n}\n";
   };
   ExpectOpen(gather("{{0,1,2,3}}"), gather("{{0,1,3,2}}"));
   const auto subtract = [](const std::string& operands) {
     return "ENTRY e {\n  x = f32[2] parameter(0)\n  y = f32[2] parameter(1)\n"
-           "  ROOT g = f32[2] subtract(" + operands + ")\n}\n";
+           "  ROOT g = f32[2] subtract(" +
+           operands + ")\n}\n";
   };
   ExpectOpen(subtract("x, y"), subtract("y, x"));
   const auto max = [](const std::string& computation) {
     return "ENTRY e {\n  x = f32[2] parameter(0)\n  ROOT g = f32[2] all-reduce(x), channel_id=1, "
-           "replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=" + computation +
-           "\n}\n";
+           "replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=" +
+           computation + "\n}\n";
   };
   ExpectOpen(max("sum"), max("big"));
 }
@@ -87,8 +89,7 @@ TEST(ValueNumbering, OrderOfAGroupAndOfOperandsCount) {
 // The order of a bitcast's bytes follows from layouts, which nothing else looks at.
 TEST(ValueNumbering, LayoutsCountForBitcasts) {
   const auto cast = [](const std::string& layout) {
-    return "ENTRY e {\n  x = f32[2,3]" + layout +
-           " parameter(0)\n  c = f32[2,3]" + layout +
+    return "ENTRY e {\n  x = f32[2,3]" + layout + " parameter(0)\n  c = f32[2,3]" + layout +
            " copy(x)\n  ROOT b = f32[6]{0} bitcast(c)\n}\n";
   };
   ExpectSame(cast("{1,0}"), cast("{1,0}"), ProofLevel::kBitwise);
@@ -100,7 +101,8 @@ TEST(ValueNumbering, RandomNumbersAndEffectsKeepTheirOrder) {
     return "ENTRY e {\n  l = f32[] constant(0)\n  h = f32[] constant(1)\n"
            "  a = f32[2] rng(l, h), distribution=rng_uniform\n"
            "  b = f32[2] rng(l, h), distribution=rng_uniform\n"
-           "  ROOT r = f32[2] subtract(" + result + ")\n}\n";
+           "  ROOT r = f32[2] subtract(" +
+           result + ")\n}\n";
   };
   ExpectSame(draw("a, b"), draw("a, b"), ProofLevel::kBitwise);
   ExpectOpen(draw("a, b"), draw("a, a"));
@@ -122,8 +124,8 @@ TEST(ValueNumbering, RandomNumbersAndEffectsKeepTheirOrder) {
 std::string ScatterStep(const std::string& before_scatter, const std::string& scatter) {
   return "ENTRY e {\n  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n"
          "  p = u32[] partition-id()\n  s = u32[] constant(2)\n  o = u32[] multiply(p, s)\n"
-         "  m = f32[8] exponential(x)\n" + before_scatter + scatter +
-         "  n = f32[2] cosine(d)\n  ROOT r = f32[2] add(n, n)\n}\n";
+         "  m = f32[8] exponential(x)\n" +
+         before_scatter + scatter + "  n = f32[2] cosine(d)\n  ROOT r = f32[2] add(n, n)\n}\n";
 }
 
 constexpr char kReduceSlice[] =
@@ -135,8 +137,7 @@ TEST(ProverRegions, OnlyTheDifferenceIsProved) {
   const std::string scatter =
       "  d = f32[2] reduce-scatter(m), channel_id=2, replica_groups={{0,1,2,3}}, dimensions={0}, "
       "use_global_device_ids=true, to_apply=sum\n";
-  const ProofResult result =
-      Regions(ScatterStep("", kReduceSlice), ScatterStep("", scatter));
+  const ProofResult result = Regions(ScatterStep("", kReduceSlice), ScatterStep("", scatter));
   EXPECT_EQ(result.outcome, ProofOutcome::kProved) << result.reason;
   EXPECT_EQ(result.level, ProofLevel::kReassociation);
   EXPECT_EQ(result.method, "symbolic terms");
@@ -164,8 +165,8 @@ TEST(ProverRegions, SamenessOfTheBorderIsUsedAsFarAsItGoes) {
            "  ar = f32[2] all-reduce(x), channel_id=1, replica_groups={{0,1},{2,3}}, "
            "use_global_device_ids=true, to_apply=big\n  t = f32[2] cosine(ar)\n"
            "  u = f32[2] sine(t)\n"
-           "  p = f32[2] collective-permute(u), channel_id=2, source_target_pairs=" + pairs +
-           "\n  ROOT r = f32[2] negate(" + use + ")\n}\n";
+           "  p = f32[2] collective-permute(u), channel_id=2, source_target_pairs=" +
+           pairs + "\n  ROOT r = f32[2] negate(" + use + ")\n}\n";
   };
   ExpectSame(step("p", "{{0,1},{1,0},{2,3},{3,2}}"), step("u", "{{0,1},{1,0},{2,3},{3,2}}"),
              ProofLevel::kBitwise);
@@ -183,9 +184,11 @@ TEST(ProverRegions, DriftIsNotProved) {
   std::string last = "c";
   for (int hop = 1; hop < 4; ++hop) {
     const std::string n = std::to_string(hop);
-    after += "  p" + n + " = f32[2] collective-permute(" + (hop == 1 ? "c" : "p" + std::to_string(hop - 1)) +
-             "), channel_id=" + n + ", source_target_pairs={{0,1},{1,2},{2,3},{3,0}}\n"
-             "  a" + n + " = f32[2] add(" + last + ", p" + n + ")\n";
+    after += "  p" + n + " = f32[2] collective-permute(" +
+             (hop == 1 ? "c" : "p" + std::to_string(hop - 1)) + "), channel_id=" + n +
+             ", source_target_pairs={{0,1},{1,2},{2,3},{3,0}}\n"
+             "  a" +
+             n + " = f32[2] add(" + last + ", p" + n + ")\n";
     last = "a" + n;
   }
   after += "  ROOT r = f32[2] negate(" + last + ")\n}\n";
@@ -194,12 +197,14 @@ TEST(ProverRegions, DriftIsNotProved) {
 
 std::string Loop(const std::string& limit, const std::string& body) {
   return "cond { s = (s32[], f32[8], f32[2]) parameter(0)\n"
-         "  i = s32[] get-tuple-element(s), index=0\n" + limit +
+         "  i = s32[] get-tuple-element(s), index=0\n" +
+         limit +
          "  ROOT c = pred[] compare(i, n), direction=LT }\n"
          "body { s = (s32[], f32[8], f32[2]) parameter(0)\n"
          "  i = s32[] get-tuple-element(s), index=0\n  x = f32[8] get-tuple-element(s), index=1\n"
          "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  p = u32[] partition-id()\n"
-         "  w = u32[] constant(2)\n  o = u32[] multiply(p, w)\n" + body +
+         "  w = u32[] constant(2)\n  o = u32[] multiply(p, w)\n" +
+         body +
          "  ROOT t = (s32[], f32[8], f32[2]) tuple(j, x, d) }\n"
          "ENTRY e {\n  z = s32[] constant(0)\n  x = f32[8] parameter(0)\n"
          "  y = f32[2] parameter(1)\n  init = (s32[], f32[8], f32[2]) tuple(z, x, y)\n"
@@ -230,8 +235,7 @@ TEST(ProverRegions, LoopBodiesAreProvedForAllStates) {
 
 // Devices that turn a different number of times never all meet: no proof may hide that.
 TEST(ProverRegions, LoopsThatTurnDifferentlyAreRunAsAWhole) {
-  const std::string turns =
-      "  q = u32[] partition-id()\n  n = s32[] convert(q)\n";
+  const std::string turns = "  q = u32[] partition-id()\n  n = s32[] convert(q)\n";
   const std::string all = "{{0,1,2,3}}";
   ExpectOpen(Loop(turns, SliceInLoop(all)), Loop(turns, ScatterInLoop(all)));
   ExpectOpen(Loop(turns, SliceInLoop(all)), Loop(turns, SliceInLoop(all)));
@@ -242,8 +246,8 @@ TEST(ProverRegions, BranchesTakenByDataStayWhatTheyAre) {
     return "one { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }\n"
            "two { p = f32[2] parameter(0) ROOT n = f32[2] cosine(p) }\n"
            "ENTRY e {\n  x = f32[2] parameter(0)\n  c = pred[] parameter(1)\n"
-           "  ROOT r = f32[2] conditional(c, x, x), true_computation=" + first +
-           ", false_computation=" + second + "\n}\n";
+           "  ROOT r = f32[2] conditional(c, x, x), true_computation=" +
+           first + ", false_computation=" + second + "\n}\n";
   };
   ExpectSame(branch("one", "two"), branch("one", "two"), ProofLevel::kBitwise);
   ExpectOpen(branch("one", "two"), branch("two", "one"));

@@ -41,8 +41,8 @@ bool Same(const Element& a, const Element& b, ElementType canonical, ElementType
 }
 
 // The arrays of all devices as one, under the names that a run in lockstep gives them.
-std::map<std::string, Value> Together(const std::map<std::string, Value>& inputs, const Module& module,
-                                      const Mesh& mesh) {
+std::map<std::string, Value> Together(const std::map<std::string, Value>& inputs,
+                                      const Module& module, const Mesh& mesh) {
   std::map<std::string, Value> together;
   const size_t parameters = module.Entry().parameters.size();
   for (size_t p = 0; p < parameters; ++p) {
