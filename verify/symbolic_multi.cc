@@ -130,7 +130,7 @@ Term Algebra::Fold(ScalarFn fn, ElementType type, std::vector<Term> terms,
                                  [&](const Term& term) { return term == terms[0]; });
   if (terms.size() == 1 || (lattice && equal)) return std::move(terms[0]);
   type = Canonical(type);
-  if (!OrderFree(type) && fn == ScalarFn::kAdd && !IsComplex(type)) {
+  if (!OrderFree(type) && fn == ScalarFn::kAdd && !IsComplex(type) && HasZero(type)) {
     // One value among zeros is that value plus 0, in every order.
     const Term zero = Integer(type, 0);
     const auto other = std::find_if(terms.begin(), terms.end(),

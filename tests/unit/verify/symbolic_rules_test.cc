@@ -88,6 +88,8 @@ std::vector<Law> Laws() {
       {"sum", zero + "r = $[16] add(x, zero)", "r = $[16] copy(x)", kSumTypes},
       {"sum", "a = $[16] add(x, y)\nr = $[16] add(a, z)",
        "a = $[16] add(z, y)\nr = $[16] add(x, a)", kSumTypes},
+      {"zeros", zero + "a = $[16] add(x, zero)\nr = $[16] add(zero, a)",
+       zero + "r = $[16] add(x, zero)", {{ProofLevel::kBitwise, kFloats}}},
       {"compare", "r = pred[16] compare(x, y), direction=GT",
        "r = pred[16] compare(y, x), direction=LT", kEverywhere},
       {"compare", "r = pred[16] compare(x, y), direction=NE",
