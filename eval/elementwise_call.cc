@@ -85,8 +85,15 @@ Result<std::vector<Value>> CallElementwise(Domain& domain, const Module& module,
                                            ComputationIndex computation,
                                            std::span<const int64_t> dims,
                                            std::vector<Value> arguments) {
+  const Computation& body = module.At(computation);
   std::vector<std::vector<Value>> leaves;
-  for (Value& argument : arguments) leaves.push_back({std::move(argument)});
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    // Rounding on the way in is nothing that every domain knows.
+    if (body.At(body.parameters[i]).shape->type != arguments[i].shape()->type) {
+      return Unsupported("unsupported-op", "a computation over other types than its operands");
+    }
+    leaves.push_back({std::move(arguments[i])});
+  }
   return Interpreter(domain, module, dims).Call(computation, leaves);
 }
 
