@@ -308,6 +308,8 @@ class Prover {
   ProofResult result_;
 };
 
+constexpr int64_t kQuickWork = 20000;  // instructions x devices
+
 }  // namespace
 
 std::string_view ToString(ProofLevel level) {
@@ -334,9 +336,10 @@ ProofResult ProvePair(const Module& before, const Module& after, const Mesh& mes
   if (proved && by_regions->level == ProofLevel::kReal) {
     by_regions->precision = PrecisionChange(before, after);
   }
-  // Below reassociation a region may need more than the whole, which knows more.
-  const bool strong =
-      proved && by_regions->level < ProofLevel::kReal && by_regions->sub_class.empty();
+  // A region's border forgets what the whole knows: where that is quick, or where the level is weak,
+  // the whole may be proved at a stronger one.
+  const ProofLevel enough = work > kQuickWork ? ProofLevel::kReassociation : ProofLevel::kBitwise;
+  const bool strong = proved && by_regions->level <= enough && by_regions->sub_class.empty();
   if (strong || (by_regions && work > options.most_work)) return std::move(*by_regions);
   ProofResult result = whole(before, after, options);
   const bool settled = result.outcome == ProofOutcome::kProved ||
