@@ -51,8 +51,8 @@ Step Run(const Step& step, const Places& places) {
   const int status = std::system(
       ("bash " + at + "command.sh <" + at + "stdin >" + at + "stdout 2>" + at + "stderr").c_str());
   const auto lines = [&](const char* name) {
-    std::string text = Replaced(ReadText(at + name), places.build, kReleaseFolder);
-    return SplitLines(Replaced(std::move(text), at, "$SCRATCH/"));
+    std::string text = Replaced(ReadText(at + name), at, "$SCRATCH/");  // may lie in the build
+    return SplitLines(Replaced(std::move(text), places.build, kReleaseFolder));
   };
   Step actual = step;
   actual.output = lines("stdout");
