@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <set>
+#include <memory>
 #include <utility>
 
 #include "hlo/op.h"
@@ -89,10 +90,21 @@ class Schedule {
 
   // Pairs that control dependencies alone put in order.
   const std::vector<Names>& ordered_by_control() const { return by_control_; }
-  bool Orders(const Names& pair) const { return module_.is_scheduled || ordered_.contains(pair); }
+  // Does a path lead from the first to the second, both of one computation?
+  bool Orders(const Names& pair) {
+    if (module_.is_scheduled) return true;
+    const Place& from = place_.at(pair.first);
+    const Place& to = place_.at(pair.second);
+    auto& paths = paths_[from.computation];
+    if (!paths) {
+      paths = std::make_unique<Paths>(*from.computation, issues_[from.computation], true);
+    }
+    return paths->Leads(from.meeting, issues_[to.computation][to.meeting]);
+  }
   bool SameComputation(const Names& pair) const {
     const auto a = place_.find(pair.first), b = place_.find(pair.second);
-    return a != place_.end() && b != place_.end() && a->second == b->second;
+    return a != place_.end() && b != place_.end() &&
+           a->second.computation == b->second.computation;
   }
   // Pairs over overlapping groups that may be in flight at once, by what they do.
   const std::map<Names, std::vector<Names>>& in_flight() const { return in_flight_; }
@@ -128,37 +140,59 @@ class Schedule {
   }
 
   void Compare(const Computation& computation, const std::vector<Meeting>& meetings) {
-    std::vector<size_t> issues, dones;
+    std::vector<size_t>& issues = issues_[&computation];
     for (const Meeting& m : meetings) {
+      place_[std::string(m.instruction->name)] = {&computation, issues.size()};
       issues.push_back(m.issue);
-      dones.push_back(m.done);
     }
+    const bool controls = std::any_of(
+        computation.instructions.begin(), computation.instructions.end(),
+        [](const Instruction& i) { return !i.ControlPredecessors().empty(); });
+    if (controls) NoteOrders(computation, meetings, issues);
+    std::vector<Meeting> flights;
+    std::copy_if(meetings.begin(), meetings.end(), std::back_inserter(flights),
+                 [](const Meeting& m) { return m.is_async(); });
+    if (flights.size() > 1) NoteFlights(computation, flights);
+  }
+
+  void NoteOrders(const Computation& computation, const std::vector<Meeting>& meetings,
+                  const std::vector<size_t>& issues) {
     const Paths all(computation, issues, true), data(computation, issues, false);
-    const Paths complete(computation, dones, true);
     for (size_t b = 0; b < meetings.size(); ++b) {
-      const Meeting& second = meetings[b];
-      place_[std::string(second.instruction->name)] = &computation;
       for (size_t a = 0; a < b; ++a) {
-        const Meeting& first = meetings[a];
-        const Names names(first.instruction->name, second.instruction->name);
-        if (all.Leads(a, second.issue)) {
-          ordered_.insert(names);
-          if (!data.Leads(a, second.issue)) by_control_.push_back(names);
-        }
-        const bool apart =
-            module_.is_scheduled ? first.done < second.issue : complete.Leads(a, second.issue);
-        if (!apart && first.is_async() && second.is_async() &&
-            Overlap(*first.collective->grouping, *second.collective->grouping)) {
-          in_flight_[{first.collective->signature, second.collective->signature}].push_back(names);
-        }
+        if (!all.Leads(a, issues[b]) || data.Leads(a, issues[b])) continue;
+        by_control_.emplace_back(meetings[a].instruction->name, meetings[b].instruction->name);
       }
     }
   }
 
+  void NoteFlights(const Computation& computation, const std::vector<Meeting>& flights) {
+    std::vector<size_t> dones;
+    for (const Meeting& m : flights) dones.push_back(m.done);
+    const Paths complete(computation, dones, true);
+    for (size_t b = 0; b < flights.size(); ++b) {
+      const Meeting& second = flights[b];
+      for (size_t a = 0; a < b; ++a) {
+        const Meeting& first = flights[a];
+        const bool apart =
+            module_.is_scheduled ? first.done < second.issue : complete.Leads(a, second.issue);
+        if (apart || !Overlap(*first.collective->grouping, *second.collective->grouping)) continue;
+        in_flight_[{first.collective->signature, second.collective->signature}].emplace_back(
+            first.instruction->name, second.instruction->name);
+      }
+    }
+  }
+
+  struct Place {
+    const Computation* computation = nullptr;
+    size_t meeting = 0;
+  };
+
   const Module& module_;
   std::map<const Instruction*, const Collective*> known_;
-  std::map<std::string, const Computation*> place_;
-  std::set<Names> ordered_;
+  std::map<std::string, Place> place_;
+  std::map<const Computation*, std::vector<size_t>> issues_;        // positions of its meetings
+  std::map<const Computation*, std::unique_ptr<Paths>> paths_;  // made when asked for
   std::vector<Names> by_control_;
   std::map<Names, std::vector<Names>> in_flight_;
 };
@@ -171,10 +205,10 @@ void Limit(std::vector<std::string>* notes) {
 }
 
 // Instructions keep their names where a pass leaves them alone; what was renamed is not compared.
-std::vector<std::string> LostOrders(const Schedule& before, const Schedule& after) {
+std::vector<std::string> LostOrders(const Schedule& before, Schedule* after) {
   std::vector<std::string> notes;
   for (const Names& pair : before.ordered_by_control()) {
-    if (!after.SameComputation(pair) || after.Orders(pair)) continue;
+    if (!after->SameComputation(pair) || after->Orders(pair)) continue;
     notes.push_back(
         fmt::format("schedule: a control dependency put {} before {}; after, nothing orders them",
                     pair.first, pair.second));
@@ -203,8 +237,9 @@ std::vector<std::string> NotesOnSchedule(const Pair& pair) {
   const Result<ModulePlan> old_plan = MakePlan(pair.before, pair.mesh);
   const Result<ModulePlan> new_plan = MakePlan(pair.after, pair.mesh);
   if (!old_plan || !new_plan) return {};
-  const Schedule before(pair.before, *old_plan), after(pair.after, *new_plan);
-  std::vector<std::string> notes = LostOrders(before, after);
+  const Schedule before(pair.before, *old_plan);
+  Schedule after(pair.after, *new_plan);
+  std::vector<std::string> notes = LostOrders(before, &after);
   for (std::string& note : NewOverlaps(before, after)) notes.push_back(std::move(note));
   return notes;
 }
