@@ -160,6 +160,7 @@ Document ToJson(const CaseReport& report) {
   AddItems("evidence", report.evidence, &json);
   AddList("assumptions", report.assumptions, &json);
   AddList("notes", report.notes, &json);
+  AddList("normal_forms", report.normal_forms, &json);
   AddItems("decisions", report.decisions, &json);
   if (report.cost) json["cost"] = ToJson(*report.cost);
   json["seconds"] = Number(report.seconds);

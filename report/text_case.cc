@@ -218,6 +218,7 @@ std::string CaseBlock(const CaseReport& report, bool verbose, bool color) {
   AddEvidence(report, &lines);
   lines.AddAll("assuming", report.assumptions);
   lines.AddAll("note", report.notes);
+  lines.AddAll("terms", report.normal_forms);
   if (verbose) AddDecisions(report, &lines);
   if (report.cost) AddCost(*report.cost, verbose, &lines);
   return Heading(report, color) + "\n" + std::move(lines).Take();

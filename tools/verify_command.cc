@@ -40,6 +40,8 @@ void DeclareScenario(CommandLine* line, RawFlags* raw) {
   line->Text("--inputs", &s.inputs, "case.json with explicit inputs, run besides the others");
   line->Text("--ranges", &s.ranges, "ranges of generated inputs: PARAMETER=LOW:HIGH,...");
   line->Text("--replicated", &s.replicated, "parameters equal on all devices: 0,2");
+  line->Flag("--explain-proof", &s.explain_proof,
+             "print the normal forms that the prover compared");
   line->Flag("--ignore-claims", &s.ignore_claims, "do not assume what shardings claim");
   line->Text("--machine", &s.machine, "machine for the cost of collectives, a name or a file");
   line->Real("--max-cost-ratio", &s.max_cost_ratio, "fail a rewrite that costs more than this");

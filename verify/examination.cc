@@ -106,7 +106,9 @@ void Examination::Prove() {
   options.representative = [this](DeviceId device, int64_t parameter) {
     return space_.RepresentativeOf(device, parameter);
   };
+  options.explain = plan_.explain_proof;
   const ProofResult result = ProvePair(pair_.before, pair_.after, pair_.mesh, options);
+  normal_forms_ = result.explanation;
   if (result.difference) summands_ = result.difference->summands;
   if (result.suspect) return ExamineSuspect(*result.suspect);
   const bool drifts = result.outcome == ProofOutcome::kInconsistent;

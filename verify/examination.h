@@ -33,6 +33,7 @@ class Examination {
   const ElidedConstants& elided() const { return elided_; }
   std::optional<Refutation>& refutation() { return refutation_; }
   const std::optional<Stall>& stall() const { return stall_; }
+  const std::string& normal_forms() const { return normal_forms_; }
   const std::vector<std::string>& notes() const { return notes_; }
   const std::optional<SuspectReport>& suspect() const { return suspect_; }
 
@@ -75,6 +76,7 @@ class Examination {
   std::optional<Stall> stall_;
   std::vector<std::string> notes_;
   std::optional<SuspectReport> suspect_;
+  std::string normal_forms_;                 // lines, if asked for
   std::string summands_;                     // how sums differ, in the words of the prover
   std::optional<Error> native_error_;        // what kept native runs from running
   int64_t native_runs_ = 0, discarded_ = 0;  // runs that told something; undefined before

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/text.h"
 #include "base/time_limit.h"
 #include "hlo/printer.h"
 #include "verify/claims.h"
@@ -143,6 +144,9 @@ void Conclude(const Scenario& scenario, const Pair& pair, Examination* examinati
   CaseReport& report = examined->report;
   report.evidence = examination->findings().evidence;
   for (const std::string& note : examination->notes()) report.notes.push_back(note);
+  for (std::string_view line : SplitText(examination->normal_forms(), '\n')) {
+    if (!line.empty()) report.normal_forms.emplace_back(line);
+  }
   for (std::string& note : NotesOnSchedule(pair)) report.notes.push_back(std::move(note));
   for (const std::string& constant : examination->elided().shared) {
     report.assumptions.push_back(

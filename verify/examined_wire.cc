@@ -59,6 +59,7 @@ template <class A>
 void Fields(A& a, CaseReport& v) {
   a(v.name, v.file, v.verdict, v.level, v.precision, v.reason, v.expect, v.as_expected, v.missed,
     v.replicas, v.partitions, v.counterexample, v.suspect, v.evidence, v.assumptions, v.notes,
+    v.normal_forms,
     v.stalled, v.waiting, v.cycle, v.cost, v.decisions, v.diagnostics, v.invalid_from_pass,
     v.unsupported, v.seconds);
 }

@@ -24,6 +24,7 @@ struct ScenarioFlags {
   std::optional<double> timeout_seconds;
   std::optional<int64_t> memory_limit_bytes;
   bool ignore_claims = false;
+  bool explain_proof = false;
 };
 
 // Scenarios in the order given, overrides applied. Errors are those of the command line; what is

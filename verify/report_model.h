@@ -116,6 +116,7 @@ struct CaseReport {
   std::vector<Evidence> evidence;
   std::vector<std::string> assumptions;
   std::vector<std::string> notes;  // "before deadlocks too", discarded inputs, ...
+  std::vector<std::string> normal_forms;  // lines, if asked for: what the prover made of the outputs
   std::string stalled;             // "before", "after": which module, if kDeadlock
   std::vector<WaitingDevice> waiting;
   std::vector<std::string> cycle;  // devices, first repeated last

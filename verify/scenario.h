@@ -36,6 +36,7 @@ struct InputPlan {
   uint64_t seed = 1;
   int64_t trials = 4;  // runs of each random kind
   Mode mode = Mode::kAuto;
+  bool explain_proof = false;  // keep the normal forms that the prover compared
   std::vector<InputRange> ranges;
   std::vector<int64_t> replicated;  // parameters that are equal on all devices
   // Values given explicitly: an object "r,p" -> list of literals, or one list for every device.
