@@ -142,6 +142,7 @@ class Algebra {
   Term Arithmetic(int64_t function, ElementType type, std::vector<Term> arguments);
   Term Negate(ElementType type, Term x);
   Term Divide(ElementType type, std::vector<Term> arguments);
+  std::optional<Term> ExactReciprocal(ElementType type, const Term& c);
   Term Select(int64_t function, ElementType type, std::vector<Term> arguments);
   Term Compare(int64_t function, std::vector<Term> arguments);
   Term Convert(int64_t function, ElementType type, Term x);

@@ -1,6 +1,7 @@
 // Normal forms of elementwise functions. Every rule is exact on all values of its types (NaNs count
 // as one value) unless it asks for a weaker strictness.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/check.h"
@@ -182,11 +183,33 @@ Term Algebra::Negate(ElementType type, Term x) {
   return Apply(negate, type, {&x, 1}, false);
 }
 
+// 1 / c if c is a power of two: x / c and x * (1 / c) are the same real number then, rounded alike.
+std::optional<Term> Algebra::ExactReciprocal(ElementType type, const Term& c) {
+  if (!IsFloat(type) || type == ElementType::kF8E8M0FNU || !IsConstant(c)) return std::nullopt;
+  const auto number = [type](const Term& constant) {
+    double value = 0;
+    const std::byte* in = constant.node->bytes.data();
+    ScalarOp::Convert(type, ElementType::kF64)
+        ->Run({&in, 1}, reinterpret_cast<std::byte*>(&value), 1);
+    return value;
+  };
+  int exponent = 0;
+  const double value = number(c);
+  if (!std::isfinite(value) || std::fabs(std::frexp(value, &exponent)) != 0.5) return std::nullopt;
+  Term reciprocal = FromDouble(type, 1 / value);
+  if (number(reciprocal) != 1 / value) return std::nullopt;
+  return reciprocal;
+}
+
 // Over the reals x / y is x times a reciprocal that is not looked into.
 Term Algebra::Divide(ElementType type, std::vector<Term> arguments) {
   const int64_t divide = Function(ScalarFn::kDivide, {});
   const Term one = Integer(type, 1);
   if (arguments[1] == one && !IsComplex(type)) return std::move(arguments[0]);
+  if (auto reciprocal = ExactReciprocal(type, arguments[1])) {
+    return Arithmetic(Function(ScalarFn::kMultiply, {}), type,
+                      {std::move(arguments[0]), std::move(*reciprocal)});
+  }
   if (!IsReal() || IsExact(type)) return Apply(divide, type, arguments, false);
   const Term parts[] = {one, std::move(arguments[1])};
   Term reciprocal = Apply(divide, type, parts, false);

@@ -84,6 +84,8 @@ std::vector<Law> Laws() {
        one + "r = $[16] divide(x, one)",
        "r = $[16] copy(x)",
        {{ProofLevel::kBitwise, {"s8", "u32", "f32", "bf16", "f64", "f8e4m3fn"}}}},
+      {"power-of-two", Constant("c", "-4") + "r = $[16] divide(x, c)",
+       Constant("d", "-0.25") + "r = $[16] multiply(d, x)", {{ProofLevel::kBitwise, kFloats}}},
       {"sum", "r = $[16] subtract(x, y)", "n = $[16] negate(y)\nr = $[16] add(n, x)", kSumTypes},
       {"sum", zero + "r = $[16] add(x, zero)", "r = $[16] copy(x)", kSumTypes},
       {"sum", "a = $[16] add(x, y)\nr = $[16] add(a, z)",
