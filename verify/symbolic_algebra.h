@@ -143,6 +143,7 @@ class Algebra {
   Term Negate(ElementType type, Term x);
   Term Divide(ElementType type, std::vector<Term> arguments);
   std::optional<Term> ExactReciprocal(ElementType type, const Term& c);
+  std::optional<Term> Narrowed(ElementType type, const Term& x);
   Term Select(int64_t function, ElementType type, std::vector<Term> arguments);
   Term Compare(int64_t function, std::vector<Term> arguments);
   Term Convert(int64_t function, ElementType type, Term x);

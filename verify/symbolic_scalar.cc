@@ -24,6 +24,13 @@ bool Embeds(ElementType narrow, ElementType wide) {
 
 bool IsApply(const Term& term) { return term.node->kind == NodeKind::kApply; }
 
+// Functions of floats that round their exact result, or none.
+bool IsBasic(ScalarFn fn) {
+  return fn == ScalarFn::kAdd || fn == ScalarFn::kSubtract || fn == ScalarFn::kMultiply ||
+         fn == ScalarFn::kDivide || fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum ||
+         fn == ScalarFn::kSqrt || fn == ScalarFn::kNegate || fn == ScalarFn::kAbs;
+}
+
 // What a comparison of integers gives if their ranges decide it; `direction` is LT, LE, EQ or NE.
 std::optional<bool> CompareRanges(std::string_view direction, const Term& a, const Term& b) {
   const IntegerRange x = a.node->range, y = b.node->range;
@@ -244,9 +251,26 @@ Term Algebra::Compare(int64_t function, std::vector<Term> arguments) {
   return Apply(function, ElementType::kPred, arguments, false);
 }
 
+// bf16 and f16 compute in f32 and round once, so doing that by hand is the function itself.
+std::optional<Term> Algebra::Narrowed(ElementType type, const Term& x) {
+  const bool narrow = type == ElementType::kBF16 || type == ElementType::kF16;
+  if (!narrow || x.node->type != ElementType::kF32 || !IsApply(x)) return std::nullopt;
+  const int64_t function = x.node->aux;
+  if (!IsBasic(FunctionOf(function)) || !AttributesOf(function).empty()) return std::nullopt;
+  std::vector<Term> arguments;
+  for (size_t i = 0; i < x.node->edges.size(); ++i) {
+    const Term wide = NodeTable::Child(x, i);
+    if (!IsApply(wide) || FunctionOf(wide.node->aux) != ScalarFn::kConvert) return std::nullopt;
+    arguments.push_back(NodeTable::Child(wide, 0));
+    if (arguments.back().node->type != type) return std::nullopt;
+  }
+  return Scalar(function, type, std::move(arguments));
+}
+
 Term Algebra::Convert(int64_t function, ElementType type, Term x) {
   const ElementType from = x.node->type;
   if (from == type) return x;
+  if (auto narrowed = Narrowed(type, x)) return std::move(*narrowed);
   if (IsApply(x) && FunctionOf(x.node->aux) == ScalarFn::kConvert) {
     Term inner = NodeTable::Child(x, 0);
     const ElementType first = inner.node->type;

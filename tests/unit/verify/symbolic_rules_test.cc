@@ -56,6 +56,7 @@ std::vector<Law> Laws() {
   const std::string select = "a = $[16] select(p, x, y)\n";
   const std::string two = Constant("two", "2"), zero = Constant("zero", "0");
   const std::string one = Constant("one", "1");
+  const std::string halves = "hx = bf16[16] convert(x)\nhy = bf16[16] convert(y)\n";
   const std::string scatter =
       ", i, u), update_window_dims={}, inserted_window_dims={0}, "
       "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum\n";
@@ -122,6 +123,17 @@ std::vector<Law> Laws() {
        "a = bf16[16] convert(x)\nr = $[16] convert(a)",
        "r = $[16] copy(x)",
        {{ProofLevel::kReal, {"f16", "f32", "f64"}}}},
+      {"narrow", "a = f32[16] convert(x)\nb = f32[16] convert(y)\ns = f32[16] add(a, b)\nr = $[16] convert(s)",
+       "r = $[16] add(x, y)", {{ProofLevel::kBitwise, {"bf16", "f16"}}}},
+      {"narrow", "a = f32[16] convert(x)\nb = f32[16] convert(y)\ns = f32[16] multiply(a, b)\nr = $[16] convert(s)",
+       "r = $[16] multiply(x, y)", {{ProofLevel::kBitwise, {"bf16", "f16"}}}},
+      {"narrow",
+       halves + "a = f32[16] convert(hx)\nb = f32[16] convert(hy)\ns = f32[16] divide(a, b)\n"
+                "hq = bf16[16] convert(s)\nr = $[16] convert(hq)",
+       halves + "hq = bf16[16] divide(hx, hy)\nr = $[16] convert(hq)",
+       {{ProofLevel::kBitwise, kFloats}}},
+      {"narrow", "a = f32[16] convert(x)\nb = f32[16] convert(y)\ns = f32[16] maximum(a, b)\nr = $[16] convert(s)",
+       "r = $[16] maximum(x, y)", {{ProofLevel::kBitwise, {"bf16", "f16"}}}},
       {"clamp",
        "r = $[16] clamp(x, y, z)",
        "a = $[16] maximum(x, y)\nr = $[16] minimum(z, a)",
