@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "eval/code_algebra.h"
 #include "eval/elementwise_call.h"
 #include "eval/keyed_hash.h"
 #include "eval/span_kernel.h"
@@ -15,6 +16,16 @@
 
 namespace hv {
 namespace {
+
+// Codes do not tell -0 from 0; a function of a concrete one must.
+void AddNegativeZeros(const Value& value, KeyedHash* key) {
+  const ElementType type = value.shape()->type;
+  if (!value.IsNative() || !value.IsDense() || !IsFloat(type)) return;
+  for (int64_t i = 0; i < value.element_count(); ++i) {
+    const double number = NumberAt(type, value.bytes().data(), static_cast<size_t>(i)).real;
+    if (number == 0 && std::signbit(number)) key->Add(static_cast<uint64_t>(i));
+  }
+}
 
 // Types that functions tell apart: floats of every precision are one class, as complex ones.
 std::string_view ClassOf(ElementType type) {
@@ -166,6 +177,9 @@ Value CodeScalar::Compare(const std::vector<Value>& operands) {
   KeyedHash key(static_cast<uint64_t>(ScalarFn::kCompare));
   key.Add(static_cast<uint64_t>(direction)).Add(total ? 1 : 0);
   key.Add(ClassOf(operands[0].shape()->type));
+  for (const Value& v : operands) {
+    if (total) AddNegativeZeros(v, &key);
+  }
   const bool symmetric = direction == Direction::kEq;
   const Value holds = Function({key.First(), key.Second()}, sides, symmetric);
   return negated ? Ring(ScalarFn::kSubtract, {Number(1), holds}) : holds;
@@ -209,6 +223,7 @@ FunctionKey CodeScalar::KeyOf(const std::vector<Value>& operands) const {
   KeyedHash key(static_cast<uint64_t>(Definition(call_.instruction).scalar));
   key.Add(ClassOf(call_.shape->type));
   for (const Value& v : operands) key.Add(ClassOf(v.shape()->type));
+  for (const Value& v : operands) AddNegativeZeros(v, &key);
   return {key.First(), key.Second()};
 }
 

@@ -86,6 +86,9 @@ void AddInstruction(const Module& module, const Instruction& instruction, KeyedH
     const Attribute* a = instruction.Find(spec.key);
     if (a != nullptr) AddAttribute(module, *a, hash);
   }
+  if (instruction.opcode == Opcode::kCustomCall) {
+    hash->Add(instruction.Text(Attr::kBackendConfig));  // its parameters, as far as anyone knows
+  }
   if (instruction.literal != nullptr) AddLiteral(*instruction.literal, hash);
   // What is left out is known by its name.
   if (instruction.literal != nullptr && instruction.literal->elided) hash->Add(instruction.name);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hlo/op.h"
 #include "hlo/printer.h"
 #include "verify/consistency.h"
 #include "verify/describe.h"
@@ -59,6 +60,19 @@ int64_t TrialsOfExtremes(const InputSpace& space) {
     if (IsInteger(slot.shape->type)) integers += slot.shape->element_count;
   }
   return integers == 0 ? 0 : std::clamp<int64_t>(kExtremesTried / integers, 1, kMostExtremeRuns);
+}
+
+// Calls with side effects in the order of the text: runs cannot see what they do.
+std::vector<std::string> EffectsOf(const Module& module) {
+  std::vector<std::string> effects;
+  for (const Computation& computation : module.computations) {
+    for (const Instruction& instruction : computation.instructions) {
+      if (instruction.opcode != Opcode::kCustomCall || !HasSideEffect(instruction)) continue;
+      effects.push_back(fmt::format("{} {}", instruction.Text(Attr::kCustomCallTarget),
+                                    instruction.Text(Attr::kBackendConfig)));
+    }
+  }
+  return effects;
 }
 
 }  // namespace
@@ -270,6 +284,8 @@ void Examination::Summarize() {
     const Error& error = cannot_confirm ? *native_error_ : *codes_.error;
     findings_.cannot_run = error.Message();
     findings_.unsupported = error.kind != ErrorKind::kInvalid;
+  } else if (!findings_.proof && EffectsOf(pair_.before) != EffectsOf(pair_.after)) {
+    findings_.cannot_run = "the calls with side effects differ, and runs do not show what they do";
   }
 }
 

@@ -213,6 +213,14 @@ Result<Value> SymbolicDomain::Reduce(const KernelCall& call, std::vector<Value> 
                         }));
 }
 
+// Does an attribute of a dot let it round its operands, or add elsewhere than in the result's type?
+bool HasOwnPrecision(const Instruction& dot) {
+  const auto words = dot.List<std::string_view>(Attr::kOperandPrecision);
+  return dot.Has(Attr::kAlgorithm) ||
+         std::any_of(words.begin(), words.end(),
+                     [](std::string_view word) { return word != "default"; });
+}
+
 // Products are taken and added in the compute type of the result: f32 for narrow floats, rounded
 // once.
 Result<Value> SymbolicDomain::Contract(const KernelCall& call, std::vector<Value> operands) {
@@ -220,7 +228,8 @@ Result<Value> SymbolicDomain::Contract(const KernelCall& call, std::vector<Value
   if (algebra_.IsExhausted()) return TooMuchWork(ToString(call.instruction.opcode));
   const ElementType result = call.shape->type;
   if (call.instruction.opcode != Opcode::kDot || call.instruction.Has(Attr::kSparsity) ||
-      !algebra_.OrderFree(result)) {
+      !algebra_.OrderFree(result) ||
+      (IsFloat(result) && !algebra_.IsReal() && HasOwnPrecision(call.instruction))) {
     return Uninterpreted(call, operands);
   }
   const ElementType compute = IsFloat(result) && BitWidth(result) < 32 ? ElementType::kF32 : result;
