@@ -129,11 +129,7 @@ Value LiftToCodes(const Value& value) {
 
 Result<Value> IntervalScalar(const KernelCall& call, const std::vector<Value>& operands) {
   const ElementType from = operands[0].shape()->type;
-  if (IsComplex(from) || IsComplex(call.shape->type)) return NotImplemented(call, "complex");
   const ScalarFn fn = Definition(call.instruction).scalar;
-  if (fn == ScalarFn::kReducePrecision || fn == ScalarFn::kBitcastConvert) {
-    return NotImplemented(call);
-  }
   std::vector<Value> lifted;
   for (const Value& operand : operands) {
     const Value codes = LiftToCodes(operand);

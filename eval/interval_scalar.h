@@ -9,7 +9,8 @@
 
 namespace hv {
 
-// At least one operand is an interval array. Integers and truth values come out native where all of
+// At least one operand is an interval array; no complex numbers, reduce-precision or
+// bitcast-convert, which the domain answers itself. Integers and truth values come out native where all of
 // them are certain.
 Result<Value> IntervalScalar(const KernelCall& call, const std::vector<Value>& operands);
 

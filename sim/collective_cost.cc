@@ -88,12 +88,27 @@ int GroupCosts::steps() const {
   return static_cast<int>(std::bit_width(static_cast<uint64_t>(network_.size() - 1)));
 }
 
+bool GroupCosts::IsPowerOfTwo() const {
+  return std::has_single_bit(static_cast<uint64_t>(network_.size()));
+}
+
 // All in one switch that can reduce?
 bool GroupCosts::ReducesInNetwork() const {
   const uint64_t levels = network_.Next().levels;
   return std::has_single_bit(levels) &&
          network_.topology().machine().levels[static_cast<size_t>(std::countr_zero(levels))]
              .in_network_reduction;
+}
+
+// A share of `bytes` from everyone to everyone, one message after the other.
+AlgorithmCost GroupCosts::Direct(double bytes) const {
+  const double n = members();
+  const StepCost& everyone = network_.Everyone();
+  AlgorithmCost direct = Steps("direct", network_.topology()).Add(everyone, bytes / n).Done();
+  direct.seconds += (n - 2) * everyone.seconds_of_sender;
+  direct.messages = n - 1;
+  for (double& level : direct.bytes_by_level) level *= n - 1;
+  return direct;
 }
 
 GroupCosts::Candidates GroupCosts::Flat(double bytes, double fold) const {
@@ -111,17 +126,12 @@ GroupCosts::Candidates GroupCosts::Flat(double bytes, double fold) const {
   Steps recursion("recursive halving", t);
   for (int k = 0; k < steps(); ++k) {  // the most goes to the nearest, where that is possible
     const double distance = std::exp2(k);
-    const bool halves = std::has_single_bit(static_cast<uint64_t>(network_.size()));
-    recursion.Add(network_.Distance(k), halves ? bytes / 2 / distance
-                                               : bytes / n * std::min(distance, n - distance));
+    recursion.Add(network_.Distance(k), IsPowerOfTwo() ? bytes / 2 / distance
+                                                         : bytes / n * std::min(distance, n - distance));
   }
   all.push_back(recursion.Add(folding).Done());
-  const StepCost& everyone = network_.Everyone();
-  AlgorithmCost direct = Steps("direct", t).Add(everyone, bytes / n).Done();
-  direct.seconds += (n - 2) * everyone.seconds_of_sender + folding;
-  direct.messages = n - 1;
-  for (double& level : direct.bytes_by_level) level *= n - 1;
-  all.push_back(std::move(direct));
+  all.push_back(Direct(bytes));
+  all.back().seconds += folding;
   if (ReducesInNetwork()) {
     all.push_back(Steps("in network", t).Add(network_.Next(), bytes).Done());
   }
@@ -145,7 +155,7 @@ GroupCosts::Candidates GroupCosts::FlatAllReduce(double bytes, double fold) cons
     edge.seconds_per_byte = std::max(edge.seconds_per_byte, step.seconds_per_byte);
     edge.levels |= step.levels;
   }
-  if (!std::has_single_bit(static_cast<uint64_t>(network_.size()))) {
+  if (!IsPowerOfTwo()) {
     doubling.Add(network_.Next(), bytes).Add(bytes * fold);  // those beyond a power of two
   }
   all.push_back(doubling.Done());
@@ -232,15 +242,9 @@ GroupCosts::Candidates GroupCosts::AllReduces(double bytes, double fold) const {
 
 GroupCosts::Candidates GroupCosts::AllToAlls(double bytes) const {
   const Topology& t = network_.topology();
-  const double n = members();
-  const StepCost& everyone = network_.Everyone();
-  AlgorithmCost direct = Steps("direct", t).Add(everyone, bytes / n).Done();
-  direct.seconds += (n - 2) * everyone.seconds_of_sender;
-  direct.messages = n - 1;
-  for (double& level : direct.bytes_by_level) level *= n - 1;
   Steps bruck("Bruck", t);
   for (int k = 0; k < steps(); ++k) bruck.Add(network_.Distance(k), bytes / 2);
-  return {std::move(direct), bruck.Done()};
+  return {Direct(bytes), bruck.Done()};
 }
 
 GroupCosts::Candidates GroupCosts::Broadcasts(double bytes) const {

@@ -45,8 +45,10 @@ class GroupCosts {
 
   double members() const { return static_cast<double>(network_.size()); }
   int steps() const;  // of a recursion, log2 of the members rounded up
+  bool IsPowerOfTwo() const;
   bool ReducesInNetwork() const;
 
+  AlgorithmCost Direct(double bytes) const;
   // A reduce-scatter, or where `fold` is 0 an all-gather, of all `bytes`; `fold`: seconds per byte folded.
   Candidates Flat(double bytes, double fold) const;
   Candidates FlatAllReduce(double bytes, double fold) const;

@@ -8,6 +8,7 @@
 
 #include "sim/plan.h"
 #include "sim/transport.h"
+#include "verify/entry_argument.h"
 #include "verify/loop_relation.h"
 #include "verify/symbolic_leaves.h"
 
@@ -92,15 +93,6 @@ class Induction {
   }
 
  private:
-  Value Argument(const Module& module, DeviceId device, int64_t parameter) {
-    const DeviceId known =
-        options_.representative ? options_.representative(device, parameter) : device;
-    const Computation& entry = module.Entry();
-    const Shape* shape = entry.At(entry.parameters[static_cast<size_t>(parameter)]).shape;
-    return domain_.Unknown(
-        shape, "parameter " + std::to_string(parameter) + " of device " + mesh_.NameOf(known));
-  }
-
   Value StateOf(size_t side, const State& state, DeviceId device) {
     size_t leaf = 0;
     return BuildFromLeaves(loops_[side]->shape, [&](const Shape* array) {
@@ -144,7 +136,7 @@ class Induction {
       return domain_.Unknown(instruction.shape, "loop of device " + mesh_.NameOf(device));
     };
     const auto input = [&](DeviceId device, int64_t parameter) -> Result<Value> {
-      return Argument(module, device, parameter);
+      return EntryArgument(options_, mesh_, module, device, parameter, &domain_);
     };
     State scratch;
     if (!Run(module, input, loop, outputs == nullptr ? &scratch : outputs)) return false;

@@ -7,6 +7,7 @@
 
 #include "sim/transport.h"
 #include "verify/device_sameness.h"
+#include "verify/entry_argument.h"
 #include "verify/lockstep.h"
 #include "verify/loop_induction.h"
 #include "verify/prover_precision.h"
@@ -60,7 +61,7 @@ class Attempt {
     run.transport = transport_.get();
     run.max_steps = options_.most_loop_steps;
     const auto input = [&](DeviceId device, int64_t parameter) -> Result<Value> {
-      return Argument(module, device, parameter);
+      return EntryArgument(options_, mesh_, module, device, parameter, &domain_);
     };
     Result<RunOutcome> outcome = RunModule(module, mesh_, input, run);
     const std::string which = is_before ? "before: " : "after: ";
@@ -131,16 +132,6 @@ class Attempt {
   }
 
  private:
-  // Equal arguments are equal values on both modules; each is made once.
-  Value Argument(const Module& module, DeviceId device, int64_t parameter) {
-    const DeviceId known =
-        options_.representative ? options_.representative(device, parameter) : device;
-    const Computation& entry = module.Entry();
-    const Shape* shape = entry.At(entry.parameters[static_cast<size_t>(parameter)]).shape;
-    return domain_.Unknown(
-        shape, "parameter " + std::to_string(parameter) + " of device " + mesh_.NameOf(known));
-  }
-
   Mesh mesh_;
   const ProofOptions& options_;
   SymbolicDomain domain_;
