@@ -3,7 +3,8 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libeigen3-dev nlohmann-json3-dev
-          libcli11-dev libfmt-dev libexpected-dev libgtest-dev libgmock-dev libbenchmark-dev)
+          libcli11-dev libfmt-dev libexpected-dev libgtest-dev libgmock-dev libbenchmark-dev
+          iproute2)
 
 missing=()
 for package in "${packages[@]}"; do

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# devices.sh FOLDER: modules for meshes of 1 to 64 partitions, each an all-reduce over strided groups of
-# which every device cuts out a shard; as cases of run_hlo, and as scenarios for two passes.
+# devices.sh FOLDER [SIZE...]: modules for meshes of 1 to 64 (or SIZE) partitions, each an all-reduce over
+# strided groups of which every device cuts out a shard; as cases of run_hlo, and as scenarios for two
+# passes.
 set -eu
 folder=$1
+shift
+(($# > 0)) || set -- 1 2 3 5 7 8 12 16 24 32 48 64
 
 groups() {  # of $1 partitions, every $2-th together
   local list=() group d
@@ -34,7 +37,7 @@ HLO
 }
 
 scenarios=()
-for size in 1 2 3 5 7 8 12 16 24 32 48 64; do
+for size in "$@"; do
   for strides in 1 4; do
     ((strides == 1 || size % strides == 0)) || continue
     case_folder=$folder/cases/${size}_by_$strides
