@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -18,7 +19,8 @@
 namespace hv {
 namespace {
 
-// iota counts in 64 bits; the element type gets what convert makes of that.
+// iota counts in 64 bits; the element type gets what convert makes of that. One line of counts is
+// spread over the other dimensions.
 Value NativeIota(const KernelCall& call) {
   const Shape& shape = *call.shape;
   Value result = Value::NewNative(call.shape);
@@ -26,15 +28,26 @@ Value NativeIota(const KernelCall& call) {
   const auto d = static_cast<size_t>(call.instruction.Int(Attr::kIotaDimension, 0));
   const int64_t extent = shape.dims[d];
   const int64_t repeat = RowMajorStrides(shape.dims)[d];  // consecutive equal elements
-  std::vector<int64_t> counts(static_cast<size_t>(extent * repeat));
-  for (size_t i = 0; i < counts.size(); ++i) counts[i] = static_cast<int64_t>(i) / repeat;
+  const int width = result.element_bytes();
   std::byte* out = result.MutableBytes().data();
-  const std::byte* in[1] = {reinterpret_cast<const std::byte*>(counts.data())};
-  ScalarOp::Convert(ElementType::kS64, shape.type)->Run(in, out, counts.size());
-  const size_t period = counts.size() * static_cast<size_t>(result.element_bytes());
-  for (size_t at = period; at < result.bytes().size(); at += period) {
-    std::memcpy(out + at, out, period);
+  std::vector<std::byte> line(extent == shape.element_count ? 0
+                                                            : static_cast<size_t>(extent * width));
+  std::byte* to = line.empty() ? out : line.data();
+  const ScalarOp convert = *ScalarOp::Convert(ElementType::kS64, shape.type);
+  int64_t counts[1024];
+  const std::byte* in[1] = {reinterpret_cast<const std::byte*>(counts)};
+  for (int64_t at = 0; at < extent; at += std::ssize(counts)) {
+    const int64_t now = std::min<int64_t>(std::ssize(counts), extent - at);
+    std::iota(counts, counts + now, at);
+    convert.Run(in, to + at * width, static_cast<size_t>(now));
   }
+  if (line.empty()) return result;
+  Piece spread;
+  spread.digits = {{shape.element_count / (extent * repeat), 0, extent * repeat},
+                   {extent, 1, repeat},
+                   {repeat, 0, 1}};
+  Normalize(&spread);
+  CopyPiece(spread, line.data(), out, width);
   return result;
 }
 

@@ -2,6 +2,10 @@
 // here, in one place, for --memory-limit and "peak_bytes".
 #include "eval/value.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -14,8 +18,25 @@
 namespace hv {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
 constexpr size_t kKeptFrom = size_t{1} << 18;  // smaller storage is cheap to ask for again
+constexpr size_t kHugePage = size_t{1} << 21;
+constexpr std::align_val_t kAlignment{64};
+constexpr std::align_val_t kHugeAlignment{kHugePage};
+
+// Fresh storage. Where it is large the system is asked for huge pages: 512 times fewer faults, each
+// of which costs as much as computing on its 4 KiB.
+std::byte* Allocate(size_t bytes) {
+  if (bytes < kHugePage) return static_cast<std::byte*>(::operator new(bytes, kAlignment));
+  auto* data = static_cast<std::byte*>(::operator new(bytes, kHugeAlignment));
+#if defined(__linux__)
+  madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint: failing changes nothing
+#endif
+  return data;
+}
+
+void Free(std::byte* data, size_t bytes) {
+  ::operator delete(data, bytes < kHugePage ? kAlignment : kHugeAlignment);
+}
 
 // Freed storage kept for reuse: touching fresh pages costs more than computing on them. Live and
 // kept bytes together never exceed what was alive at the peak, so keeping them costs no memory.
@@ -40,7 +61,7 @@ class Keeper {
     while (kept_bytes_ > bytes) {
       const auto largest = std::prev(kept_.end());
       kept_bytes_ -= largest->first;
-      ::operator delete(largest->second, kAlignment);
+      Free(largest->second, largest->first);
       kept_.erase(largest);
     }
   }
@@ -69,7 +90,7 @@ Buffer::Buffer(size_t bytes) : size_(bytes), capacity_(std::max(bytes, size_t{1}
   if (data_ == nullptr) {
     TheKeeper().ShrinkTo(
         static_cast<size_t>(std::max(use.peak_bytes - use.live_bytes, int64_t{0})));
-    data_ = static_cast<std::byte*>(::operator new(capacity_, kAlignment));
+    data_ = Allocate(capacity_);
   }
   use.peak_bytes = std::max(use.peak_bytes, use.live_bytes);
 }
@@ -77,7 +98,7 @@ Buffer::Buffer(size_t bytes) : size_(bytes), capacity_(std::max(bytes, size_t{1}
 Buffer::~Buffer() {
   ProcessMemoryUse().live_bytes -= static_cast<int64_t>(size_);
   if (capacity_ < kKeptFrom) {
-    ::operator delete(data_, kAlignment);
+    Free(data_, capacity_);
   } else {
     TheKeeper().Keep(data_, capacity_);
   }
