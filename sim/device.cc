@@ -135,10 +135,10 @@ Value Device::TakeOperand(Frame* frame, InstructionIndex operand) {
 }
 
 std::vector<Value> Device::TakeOperands(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
+  const std::span<const InstructionIndex> read = frame->plan->OperandsOf(index);
   std::vector<Value> operands;
-  operands.reserve(instruction.operands.size());
-  for (InstructionIndex o : instruction.operands) operands.push_back(TakeOperand(frame, o));
+  operands.reserve(read.size());
+  for (InstructionIndex o : read) operands.push_back(TakeOperand(frame, o));
   return operands;
 }
 

@@ -61,6 +61,7 @@ class Device {
   // device_steps.cc: one method per step kind.
   StepValue Execute(Frame* frame, InstructionIndex index);
   StepValue ExecuteLocal(Frame* frame, InstructionIndex index);
+  StepValue ExecuteFused(Frame* frame, InstructionIndex index);
   StepValue ExecuteConstant(Frame* frame, InstructionIndex index);
   StepValue ExecuteElement(Frame* frame, InstructionIndex index);
   StepValue ExecuteCollective(Frame* frame, InstructionIndex index);

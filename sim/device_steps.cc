@@ -83,6 +83,7 @@ Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
     case StepKind::kSkip: break;
     case StepKind::kConstant: return ExecuteConstant(frame, index);
     case StepKind::kLocal: return ExecuteLocal(frame, index);
+    case StepKind::kFused: return ExecuteFused(frame, index);
     case StepKind::kTuple: return Value::Tuple(instruction.shape, TakeOperands(frame, index));
     case StepKind::kElement: return ExecuteElement(frame, index);
     case StepKind::kCollective:
@@ -112,6 +113,12 @@ Device::StepValue Device::ExecuteLocal(Frame* frame, InstructionIndex index) {
       TakeOperands(frame, index), replica_.value, partition_.value);
   if (!value) return Failed(std::move(value).error(), instruction);
   return std::move(*value);
+}
+
+Device::StepValue Device::ExecuteFused(Frame* frame, InstructionIndex index) {
+  std::vector<Value> operands = TakeOperands(frame, index);
+  const int32_t program = frame->plan->steps[static_cast<size_t>(index)].program;
+  return frame->plan->programs[static_cast<size_t>(program)].Run(operands);
 }
 
 Device::StepValue Device::ExecuteConstant(Frame* frame, InstructionIndex index) {

@@ -6,6 +6,7 @@
 
 #include "hlo/op.h"
 #include "sim/collective_plan.h"
+#include "sim/fusion_plan.h"
 #include "sim/hash.h"
 
 namespace hv {
@@ -52,8 +53,8 @@ bool ExchangesMessages(Opcode opcode) {
 
 class Planner {
  public:
-  Planner(const Module& module, ModulePlan* plan)
-      : module_(module), plan_(plan), has_effect_(module.computations.size()) {}
+  Planner(const Module& module, Fusion fusion, ModulePlan* plan)
+      : module_(module), fusion_(fusion), plan_(plan), has_effect_(module.computations.size()) {}
 
   Status Run() {
     plan_->computations.resize(module_.computations.size());
@@ -81,6 +82,10 @@ class Planner {
     }
     plan.data_flow = plan.can_wait && !module_.is_scheduled;
     SkipWhatNothingNeeds(&plan);
+    if (fusion_ == Fusion::kElementwise) {
+      FuseElementwise(&plan);
+      SkipWhatNothingNeeds(&plan);  // leaves that groups have taken in
+    }
     AddCollectives(*plan.computation, module_, &groupings_, &plan, plan_);
     HV_RETURN_IF_ERROR(NumberSites(&plan));
     CountReads(&plan);
@@ -115,6 +120,7 @@ class Planner {
   void SkipWhatNothingNeeds(ComputationPlan* plan) {
     const Computation& computation = *plan->computation;
     std::vector<bool> needed(plan->steps.size());
+    plan->live = 0;
     needed[static_cast<size_t>(computation.root)] = true;
     for (size_t i = plan->steps.size(); i-- > 0;) {
       const Instruction& instruction = computation.instructions[i];
@@ -127,7 +133,9 @@ class Planner {
         step.kind = StepKind::kSkip;
         continue;
       }
-      for (InstructionIndex o : instruction.operands) needed[static_cast<size_t>(o)] = true;
+      for (InstructionIndex o : plan->OperandsOf(static_cast<InstructionIndex>(i))) {
+        needed[static_cast<size_t>(o)] = true;
+      }
       for (InstructionIndex o : instruction.ControlPredecessors()) {
         needed[static_cast<size_t>(o)] = true;
       }
@@ -155,7 +163,7 @@ class Planner {
     const Computation& computation = *plan->computation;
     for (size_t i = 0; i < plan->steps.size(); ++i) {
       if (plan->steps[i].kind == StepKind::kSkip) continue;
-      for (InstructionIndex o : computation.instructions[i].operands) {
+      for (InstructionIndex o : plan->OperandsOf(static_cast<InstructionIndex>(i))) {
         ++plan->steps[static_cast<size_t>(o)].reads;
       }
     }
@@ -177,7 +185,9 @@ class Planner {
         parts.emplace_back(instruction.operands[0], instruction.Int(Attr::kIndex, 0));
         continue;
       }
-      for (InstructionIndex o : instruction.operands) only_parts[static_cast<size_t>(o)] = false;
+      for (InstructionIndex o : plan->OperandsOf(static_cast<InstructionIndex>(i))) {
+        only_parts[static_cast<size_t>(o)] = false;
+      }
     }
     std::sort(parts.begin(), parts.end());
     for (size_t i = 0; i < plan->steps.size(); ++i) {
@@ -207,7 +217,7 @@ class Planner {
           ++step.waits_for;
         }
       };
-      wait_for(computation.instructions[i].operands);
+      wait_for(plan->OperandsOf(static_cast<InstructionIndex>(i)));
       wait_for(computation.instructions[i].ControlPredecessors());
       if (step.waits_for == 0) plan->first_ready.push_back(static_cast<InstructionIndex>(i));
     }
@@ -219,6 +229,7 @@ class Planner {
   }
 
   const Module& module_;
+  const Fusion fusion_;
   ModulePlan* plan_;
   GroupingTable groupings_{plan_->mesh};
   std::vector<bool> has_effect_;
@@ -246,12 +257,12 @@ uint64_t Fingerprint(const Module& module) {
 
 }  // namespace
 
-Result<ModulePlan> MakePlan(const Module& module, const Mesh& mesh) {
+Result<ModulePlan> MakePlan(const Module& module, const Mesh& mesh, Fusion fusion) {
   ModulePlan plan;
   plan.module = &module;
   plan.mesh = mesh;
   plan.fingerprint = Mix(Fingerprint(module), static_cast<uint64_t>(mesh.devices()));
-  HV_RETURN_IF_ERROR(Planner(module, &plan).Run());
+  HV_RETURN_IF_ERROR(Planner(module, fusion, &plan).Run());
   return plan;
 }
 

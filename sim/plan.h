@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "eval/elementwise_program.h"
 #include "hlo/module.h"
 #include "sim/grouping.h"
 #include "sim/mesh.h"
@@ -23,6 +25,7 @@ enum class StepKind : uint8_t {
   kSkip,         // parameters (given by the caller) and what nothing needs
   kConstant,     // evaluated once for all devices
   kLocal,        // one device computes it by itself
+  kFused,        // the last of a group of elementwise instructions, computed as one
   kTuple,
   kElement,      // get-tuple-element
   kCollective,   // posts and waits
@@ -42,6 +45,7 @@ struct Step {
   int32_t reads = 0;            // operand slots that read the value, +1 for the root
   int32_t waits_for = 0;        // data flow: operands and control predecessors but parameters
   int32_t collective = -1;      // index into ModulePlan::collectives
+  int32_t program = -1;         // kFused: index into ComputationPlan::programs
   uint64_t site = 0;            // of its collective or of its first callee, from the frame's first
 };
 
@@ -68,10 +72,18 @@ struct ComputationPlan {
   uint64_t sites = 0;      // of this computation with everything it calls
   int32_t live = 0;        // number of steps to run
   std::vector<Step> steps;
+  std::vector<ElementwiseProgram> programs;
   std::vector<int32_t> reads, waits_for;         // copies of the step fields: a frame's start state
   std::vector<InstructionIndex> first_ready;     // data flow: steps that wait for nothing
   std::vector<InstructionIndex> successors;      // data flow, one list per instruction, back to back
   std::vector<int32_t> successor_begin;          // size: steps + 1
+
+  // The instructions whose values a step reads.
+  std::span<const InstructionIndex> OperandsOf(InstructionIndex i) const {
+    const Step& step = steps[static_cast<size_t>(i)];
+    if (step.kind != StepKind::kFused) return computation->At(i).operands;
+    return programs[static_cast<size_t>(step.program)].operands();
+  }
 };
 
 struct ModulePlan {
@@ -89,7 +101,10 @@ struct ModulePlan {
 // Sites above this number match by channel (see Collective::by_channel).
 inline constexpr uint64_t kChannelSite = uint64_t{1} << 63;
 
+enum class Fusion : uint8_t { kNone, kElementwise };
+
+// `fusion`: elementwise steps run in groups, for native values that nobody observes one by one.
 // Errors: a call graph of more than 2^62 sites.
-Result<ModulePlan> MakePlan(const Module& module, const Mesh& mesh);
+Result<ModulePlan> MakePlan(const Module& module, const Mesh& mesh, Fusion fusion = Fusion::kNone);
 
 }  // namespace hv

@@ -113,7 +113,9 @@ Result<RunOutcome> RunModule(const Module& module, const Mesh& mesh, const Input
   HV_CHECK(options.domain != nullptr && options.transport != nullptr,
            "a run needs a domain and a transport");
   HV_RETURN_IF_ERROR(CheckTime(options.transport));
-  HV_ASSIGN(const ModulePlan plan, MakePlan(module, mesh));
+  const bool fuse = options.domain->IsNative() && !options.observer;
+  HV_ASSIGN(const ModulePlan plan,
+            MakePlan(module, mesh, fuse ? Fusion::kElementwise : Fusion::kNone));
   HV_RETURN_IF_ERROR(CheckMemory(module, mesh, options));
   if (!options.transport->AllEqual(plan.fingerprint)) {
     return Invalid("ranks-differ", "the ranks were given different modules or meshes");

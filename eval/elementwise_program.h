@@ -1,0 +1,79 @@
+// Elementwise instructions of one element count run as one loop: block by block through all of them
+// while a block lies in the first-level cache, with no array for what only they read. Broadcasts,
+// iota and scalars are made block by block too. The bits are those of one instruction at a time.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "eval/scalar_op.h"
+#include "eval/value.h"
+#include "hlo/module.h"
+
+namespace hv {
+
+class ElementwiseProgram {
+ public:
+  static constexpr size_t kMostOperands = 16;
+  static constexpr size_t kMostSteps = 64;
+
+  // Can native values of the instruction be computed element by element where they lie?
+  static bool IsStep(const Computation& computation, const Instruction& instruction);
+  // Its elements where they lie are those of its operand (reshape, copy).
+  static bool IsSame(const Computation& computation, const Instruction& instruction);
+  // Its elements are made from their positions: iota, or a broadcast of an array in row-major runs.
+  static bool IsLeaf(const Computation& computation, const Instruction& instruction);
+
+  // `members`, ascending and all of one element count, are steps or the same as their operand; the
+  // last one is what Run yields, and what the others yield nobody else needs. Leaves that they read
+  // are taken in. Nothing if the last one is not computed, or there are too many operands.
+  static std::optional<ElementwiseProgram> Compile(const Computation& computation,
+                                                   std::span<const InstructionIndex> members);
+
+  // The instructions whose native values Run wants, ascending.
+  std::span<const InstructionIndex> operands() const { return operands_; }
+  // The result takes the storage of an operand that nobody else holds, if one fits.
+  Value Run(std::span<Value> operands) const;
+
+ private:
+  class Compiler;
+  enum class Source : uint8_t {
+    kArray,     // an operand, element by element
+    kScalar,    // the one element of an operand
+    kSpread,    // operand[(i / inner) % extent]
+    kPosition,  // (i / inner) % extent, converted
+    kStep,
+  };
+  struct Register {
+    Source source = Source::kStep;
+    ElementType type = ElementType::kPred;
+    int operand = -1;         // index into operands_
+    int slot = -1;            // where its block is kept; -1: in the operand, or the result
+    int64_t inner = 1, extent = 1;
+  };
+  struct Step {
+    ScalarOp op;
+    int arity = 0;
+    int operands[3] = {};  // registers
+    int result = 0;
+  };
+  void RunRange(const std::byte* const* in, std::byte* out, int64_t begin, int64_t end) const;
+  void FillScalars(const std::byte* const* in, std::byte* slots, size_t count) const;
+  void LoadBlock(const std::byte* const* in, std::byte* slots, int64_t begin, size_t count,
+                 const std::byte** at) const;
+  std::byte* Slot(std::byte* slots, int slot) const {
+    return slots + static_cast<size_t>(slot) * slot_bytes_;
+  }
+
+  const Shape* shape_ = nullptr;  // of the result
+  std::vector<InstructionIndex> operands_;
+  std::vector<ElementType> operand_types_;
+  std::vector<Register> registers_;
+  std::vector<Step> steps_;
+  int slots_ = 0;
+  size_t slot_bytes_ = 0;
+};
+
+}  // namespace hv
