@@ -119,6 +119,14 @@ Document ToJson(const CostReport& cost) {
           {"ratio", Number(cost.ratio())}};
 }
 
+Document ToJson(const MeasuredCost& measured) {
+  return {{"before", Number(measured.before)},
+          {"after", Number(measured.after)},
+          {"ratio", Number(measured.ratio())},
+          {"rounds", measured.rounds},
+          {"collective_results", measured.private_results ? "private" : "shared"}};
+}
+
 Document ToJson(const PassDecision& decision) {
   Document json = {
       {"pass", decision.pass}, {"instruction", decision.instruction}, {"fired", decision.fired}};
@@ -163,6 +171,7 @@ Document ToJson(const CaseReport& report) {
   AddList("normal_forms", report.normal_forms, &json);
   AddItems("decisions", report.decisions, &json);
   if (report.cost) json["cost"] = ToJson(*report.cost);
+  if (report.measured) json["cost"]["measured"] = ToJson(*report.measured);
   json["seconds"] = Number(report.seconds);
   return json;
 }

@@ -101,6 +101,16 @@ void AddCollectives(std::string_view label, const CostSide& side, Lines* lines) 
   }
 }
 
+void AddMeasured(const MeasuredCost& measured, Lines* lines) {
+  lines->Add("measured", fmt::format("{} -> {} on this engine (x {}{}), medians of {} rounds",
+                                     FormatSeconds(measured.before), FormatSeconds(measured.after),
+                                     FormatRatio(measured.ratio()), Saved(measured.ratio()),
+                                     measured.rounds));
+  if (measured.private_results) return;
+  lines->Add("", "devices share one copy of equal results, which hides part of what a smaller result "
+                 "saves; --collective-results=private gives each its own");
+}
+
 void AddCost(const CostReport& cost, bool verbose, Lines* lines) {
   lines->Add("cost", Cost(cost));
   if (!verbose) return;
@@ -221,6 +231,7 @@ std::string CaseBlock(const CaseReport& report, bool verbose, bool color) {
   lines.AddAll("terms", report.normal_forms);
   if (verbose) AddDecisions(report, &lines);
   if (report.cost) AddCost(*report.cost, verbose, &lines);
+  if (report.measured) AddMeasured(*report.measured, &lines);
   return Heading(report, color) + "\n" + std::move(lines).Take();
 }
 

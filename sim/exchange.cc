@@ -1,11 +1,13 @@
 #include "sim/exchange.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "base/parallel.h"
 #include "hlo/view.h"
 #include "sim/fetch.h"
 #include "sim/hash.h"
@@ -17,7 +19,28 @@
 namespace hv {
 namespace {
 
+constexpr int64_t kCopiedAtOnce = 1 << 20;  // bytes; less is not worth a second core
+
 using Recipe = std::vector<LeafRecipe>;
+
+// A copy of what others hold too; what this handle holds alone is taken over.
+Value PrivateCopy(Value value) {
+  if (value.shape()->IsTuple()) {
+    std::vector<Value> elements(value.elements().begin(), value.elements().end());
+    for (Value& element : elements) element = PrivateCopy(std::move(element));
+    return Value::Tuple(value.shape(), std::move(elements));
+  }
+  if (!value.IsDense() || value.IsUnique()) return value;
+  Value copy = value.encoding() == Encoding::kNative
+                   ? Value::NewNative(value.shape())
+                   : Value::NewCode(value.shape(), value.element_bytes());
+  const std::span<const std::byte> from = value.bytes();
+  const std::span<std::byte> to = copy.MutableBytes();
+  ParallelFor(static_cast<int64_t>(from.size()), kCopiedAtOnce, [&](int64_t begin, int64_t end) {
+    std::memcpy(to.data() + begin, from.data() + begin, static_cast<size_t>(end - begin));
+  });
+  return copy;
+}
 
 // One complete collective on its way to the results of its local members.
 class Completion {
@@ -85,6 +108,7 @@ class Completion {
     built.reset();
     reduced_.clear();
     for (auto& [member, value] : results) {
+      if (context_->options().private_results && !value.empty()) value = PrivateCopy(std::move(value));
       fetcher_.LocalDevice(member->device).Complete({meeting_.key, member->role}, std::move(value));
     }
   }

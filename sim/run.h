@@ -48,6 +48,7 @@ struct RunOptions {
   ReductionOrder order = ReductionOrder::kGroup;
   uint64_t order_seed = 0;            // kRandom
   bool accumulate_wide = false;       // --accumulate=f32
+  bool private_results = false;       // each device a copy of its own of what collectives yield
   int64_t memory_limit_bytes = 0;     // 0: none; checked against an estimate before running
   int64_t max_steps = 0;              // 0: none; loop iterations per device before kUnsupported
   ValueObserver observer;

@@ -15,7 +15,8 @@ constexpr std::string_view kColors[] = {"auto", "always", "never"};
 struct RawFlags {
   VerifyFlags flags;
   std::string memory_limit;
-  int fail_on = 0, color = 0, mode = -1, expect = -1, min_level = -1;  // -1: not given
+  int fail_on = 0, color = 0;
+  int mode = -1, expect = -1, min_level = -1, results = -1;  // -1: not given
   bool explain = false, quiet = false, verbose = false;
 };
 
@@ -45,6 +46,9 @@ void DeclareScenario(CommandLine* line, RawFlags* raw) {
   line->Flag("--ignore-claims", &s.ignore_claims, "do not assume what shardings claim");
   line->Text("--machine", &s.machine, "machine for the cost of collectives, a name or a file");
   line->Real("--max-cost-ratio", &s.max_cost_ratio, "fail a rewrite that costs more than this");
+  line->Flag("--measure", &s.measure, "time before and after on this engine too");
+  line->Choice("--collective-results", kCollectiveResultWords, &raw->results,
+               "private: every device holds its own copy of what a collective yields");
 }
 
 void Declare(CommandLine* line, RawFlags* raw) {
@@ -73,6 +77,7 @@ Result<VerifyFlags> Resolve(RawFlags raw) {
   if (raw.mode >= 0) s.mode = static_cast<Mode>(raw.mode);
   if (raw.expect >= 0) s.expect = static_cast<Expectation>(raw.expect);
   if (raw.min_level >= 0) s.min_level = ParseLevel(kLevels[static_cast<size_t>(raw.min_level)]);
+  if (raw.results >= 0) s.private_results = raw.results == 1;
   if (!raw.memory_limit.empty()) {
     HV_ASSIGN(s.memory_limit_bytes, ParseBytes("--memory-limit", raw.memory_limit));
   }

@@ -26,15 +26,6 @@ std::array<std::string, 2> Gather(const NativeRuns::Ran& ran, const OutputPlace&
   return texts;
 }
 
-// A pass command has run once; what it made is what was examined.
-Scenario WithoutCommand(const Scenario& scenario, const Examined& examined) {
-  Scenario settled = scenario;
-  if (examined.rewritten.empty()) return settled;
-  settled.pass_command.clear();
-  settled.after = {"", examined.rewritten, "<output of pass command>"};
-  return settled;
-}
-
 bool RanOutOfTime(const NativeRuns::Ran& ran) {
   return std::any_of(ran.error.begin(), ran.error.end(), [](const std::optional<Error>& error) {
     return error && error->kind == ErrorKind::kTime;
@@ -45,7 +36,7 @@ bool RanOutOfTime(const NativeRuns::Ran& ran) {
 
 void ConfirmRefutation(const Scenario& scenario, Examined* examined, Transport* transport) {
   const TimeLimit limit(scenario.timeout_seconds);
-  auto prepared = Prepare(WithoutCommand(scenario, *examined));
+  auto prepared = Prepare(Settled(scenario, *examined));
   HV_CHECK(std::holds_alternative<Prepared>(prepared), "a case that was prepared no longer can be");
   const Pair& pair = std::get<Prepared>(prepared).pair;
   const InputSpace space = SpaceOf(pair, scenario, examined->assumptions);

@@ -50,6 +50,15 @@ struct CostReport {
   }
 };
 
+// Both modules run here: medians, in seconds.
+struct MeasuredCost {
+  double before = 0, after = 0;
+  int64_t rounds = 0;
+  bool private_results = false;  // each device had a copy of its own of what collectives yield
+
+  double ratio() const { return before > 0 ? after / before : 1; }
+};
+
 // Errors: those of LoadMachine and CostOf. Loops of the module after whose trip count is not known go to
 // `notes`.
 Result<CostReport> CompareCosts(const Pair& pair, const std::string& machine,

@@ -180,13 +180,21 @@ void ExaminePrepared(const Scenario& scenario, Prepared prepared, Examined* exam
   auto examination = ExamineUnderAssumptions(pair, scenario, *ranges, &report.assumptions);
   const bool proved = examination->IsProved();
   Conclude(scenario, pair, examination.get(), examined);
-  if (examined->refutation && !scenario.pass_command.empty()) {
+  if ((examined->refutation || scenario.measure) && !scenario.pass_command.empty()) {
     examined->rewritten = PrintModule(pair.after);
   }
   if (TimeLimit::IsOver() && !proved) RunOutOfTime(scenario, examined);
 }
 
 }  // namespace
+
+Scenario Settled(const Scenario& scenario, const Examined& examined) {
+  Scenario settled = scenario;
+  if (examined.rewritten.empty()) return settled;
+  settled.pass_command.clear();
+  settled.after = {"", examined.rewritten, "<output of pass command>"};
+  return settled;
+}
 
 void RunOutOfTime(const Scenario& scenario, Examined* examined) {
   examined->findings = {};

@@ -44,6 +44,10 @@ void Fields(A& a, CostReport& v) {
   a(v.machine, v.before, v.after);
 }
 template <class A>
+void Fields(A& a, MeasuredCost& v) {
+  a(v.before, v.after, v.rounds, v.private_results);
+}
+template <class A>
 void Fields(A& a, PassDecision& v) {
   a(v.pass, v.instruction, v.fired, v.reason);
 }
@@ -60,7 +64,7 @@ void Fields(A& a, CaseReport& v) {
   a(v.name, v.file, v.verdict, v.level, v.precision, v.reason, v.expect, v.as_expected, v.missed,
     v.replicas, v.partitions, v.counterexample, v.suspect, v.evidence, v.assumptions, v.notes,
     v.normal_forms,
-    v.stalled, v.waiting, v.cycle, v.cost, v.decisions, v.diagnostics, v.invalid_from_pass,
+    v.stalled, v.waiting, v.cycle, v.cost, v.measured, v.decisions, v.diagnostics, v.invalid_from_pass,
     v.unsupported, v.seconds);
 }
 template <class A>

@@ -75,6 +75,8 @@ Status ApplyFlags(const ScenarioFlags& flags, Scenario* scenario) {
   if (flags.timeout_seconds) scenario->timeout_seconds = *flags.timeout_seconds;
   if (flags.memory_limit_bytes) scenario->memory_limit_bytes = *flags.memory_limit_bytes;
   scenario->ignore_claims |= flags.ignore_claims;
+  scenario->measure |= flags.measure;
+  if (flags.private_results) scenario->private_results = *flags.private_results;
   scenario->inputs.explain_proof |= flags.explain_proof;
   scenario->custom_calls = flags.custom_calls;
   return ApplyInputFlags(flags, scenario);

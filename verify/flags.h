@@ -24,6 +24,8 @@ struct ScenarioFlags {
   std::optional<double> timeout_seconds;
   std::optional<int64_t> memory_limit_bytes;
   bool ignore_claims = false;
+  bool measure = false;
+  std::optional<bool> private_results;
   bool explain_proof = false;
 };
 

@@ -121,6 +121,7 @@ struct CaseReport {
   std::vector<WaitingDevice> waiting;
   std::vector<std::string> cycle;  // devices, first repeated last
   std::optional<CostReport> cost;
+  std::optional<MeasuredCost> measured;
   std::vector<PassDecision> decisions;
   std::vector<Diagnostic> diagnostics;  // of kInvalid
   bool invalid_from_pass = false;       // a pass or --pass-command made the invalid module

@@ -50,6 +50,8 @@ class Reader {
     }
     const double ratio = reader.Real("max_cost_ratio", -1, 0, kInfinity);
     if (ratio >= 0) scenario.max_cost_ratio = ratio;
+    scenario.measure = reader.Bool("measure", false);
+    scenario.private_results = reader.Word("collective_results", kCollectiveResultWords, 0) == 1;
     reader.Finish();
     if (keys != nullptr) keys->assign(reader.known().begin(), reader.known().end());
     return scenario;

@@ -26,6 +26,8 @@ struct HloSource {
 enum class Mode : uint8_t { kAuto, kProve, kTest };
 inline constexpr std::string_view kModeWords[] = {"auto", "prove", "test"};
 
+inline constexpr std::string_view kCollectiveResultWords[] = {"shared", "private"};
+
 // Restricts generated values of one parameter, named by number or name, to [low, high].
 struct InputRange {
   std::string parameter;
@@ -56,6 +58,8 @@ struct Scenario {
   Expectation expect = Expectation::kEquivalent;
   std::optional<Level> min_level;
   std::string machine;
+  bool measure = false;          // time both modules here
+  bool private_results = false;  // each device a copy of its own of what collectives yield
   std::optional<double> max_cost_ratio;
   bool ignore_claims = false;
   double timeout_seconds = 0;            // 0: none

@@ -12,6 +12,7 @@
 #include "verify/confirm.h"
 #include "verify/examine.h"
 #include "verify/examined_wire.h"
+#include "verify/measure.h"
 
 namespace hv {
 namespace {
@@ -77,6 +78,9 @@ Report Verify(const std::vector<Scenario>& scenarios, const VerifyOptions& optio
     const CheckContext context("confirming " + scenarios[i].name);
     transport->LimitWaits(PatienceFor(scenarios[i].timeout_seconds));
     if (all[i].refutation) ConfirmRefutation(scenarios[i], &all[i], transport);
+    if (scenarios[i].measure && all[i].report.diagnostics.empty()) {
+      MeasureCase(scenarios[i], &all[i], transport);
+    }
     Conclude(&all[i], &internal_error);
     report.cases.push_back(std::move(all[i].report));
   }
