@@ -1,12 +1,14 @@
-// dot as a batch of matrix products after the operands were permuted into place.
+// dot as a batch of matrix products, of operands read where they lie if each index has one stride,
+// else permuted into place.
 #include "eval/dot.h"
 
 #include <algorithm>
 #include <complex>
-#include <cstring>
-#include <type_traits>
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "base/parallel.h"
 #include "eval/convert.h"
 #include "eval/gemm.h"
 #include "eval/move.h"
@@ -55,92 +57,135 @@ std::vector<int64_t> Joined(std::span<const int64_t> a, std::span<const int64_t>
   return all;
 }
 
-// Any type with + and *, in the order of the language: for each row, k ascending, columns together.
-template <class T, class MultiplyAdd>
-void RowByRow(const DotGeometry& g, const T* a, const T* b, T* c, MultiplyAdd multiply_add) {
-  for (int64_t i = 0; i < g.m; ++i) {
-    T* __restrict row = c + i * g.n;
-    std::fill_n(row, g.n, T{});
-    for (int64_t p = 0; p < g.k; ++p) {
-      const T factor = a[i * g.k + p];
-      const T* __restrict from = b + p * g.n;
-      for (int64_t j = 0; j < g.n; ++j) multiply_add(row[j], factor, from[j]);
-    }
+// Elements between neighbours along `dims` taken as one index, if there is one such number.
+std::optional<int64_t> CommonStride(const Shape& shape, std::span<const int64_t> dims) {
+  const std::vector<int64_t> strides = RowMajorStrides(shape.dims);
+  int64_t first = 0, next = 0;  // the stride of the last dimension; what the one before must have
+  for (size_t i = dims.size(); i-- > 0;) {
+    const auto d = static_cast<size_t>(dims[i]);
+    if (shape.dims[d] == 1) continue;
+    if (next != 0 && strides[d] != next) return std::nullopt;
+    if (next == 0) first = strides[d];
+    next = strides[d] * shape.dims[d];
   }
+  return first;
 }
 
+std::optional<DotGeometry::Strides> StridesOf(const Shape& shape, std::span<const int64_t> batch,
+                                              std::span<const int64_t> rows,
+                                              std::span<const int64_t> columns) {
+  const auto b = CommonStride(shape, batch), r = CommonStride(shape, rows),
+             c = CommonStride(shape, columns);
+  if (!b || !r || !c) return std::nullopt;
+  return DotGeometry::Strides{*b, *r, *c};
+}
+
+// An operand where its matrices can be read: in place, or arranged.
+struct Side {
+  Value value;
+  DotGeometry::Strides strides;
+
+  template <class T>
+  Matrix<const T> At(int64_t batch) const {
+    return {value.As<T>().data() + batch * strides.batch, strides.row, strides.column};
+  }
+};
+
+Side SideOf(const Value& value, const Piece& piece,
+            const std::optional<DotGeometry::Strides>& strides, int64_t rows, int64_t columns) {
+  if (strides) return {value, *strides};
+  return {ArrangeMatrices(value, piece), {rows * columns, columns, 1}};
+}
+
+// Batches are shared out among threads where there are enough to go round.
+template <class F>
+void ForEachBatch(const DotGeometry& g, F f) {
+  const int64_t grain = (int64_t{1} << 20) / std::max<int64_t>(g.m * g.n * g.k, 1) + 1;
+  const bool share = g.batch >= 2 * ThreadCount();
+  ParallelFor(g.batch, share ? grain : g.batch, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) f(i);
+  });
+}
+
+// Sums of the type of the result.
 template <class T>
-void MultiplyOne(const DotGeometry& g, const T* a, const T* b, T* c) {
-  if constexpr (std::is_floating_point_v<T>) {
-    MatrixMultiply(g.m, g.n, g.k, a, b, c);
-  } else {
-    RowByRow(g, a, b, c, [](T& sum, T x, T y) {
-      if constexpr (std::is_integral_v<T>) {
-        sum = static_cast<T>(sum + static_cast<std::common_type_t<T, uint32_t>>(x) * y);
-      } else {
-        sum += x * y;
-      }
-    });
-  }
+void MultiplyBatches(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out) {
+  T* c = out->MutableAs<T>().data();
+  ForEachBatch(g, [&](int64_t i) {
+    MatrixMultiply(Product<T>{g.m, g.n, g.k, lhs.At<T>(i), rhs.At<T>(i), {c + i * g.m * g.n, g.n, 1}});
+  });
 }
 
-template <class T>
-void MultiplyBatches(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* out) {
-  for (int64_t i = 0; i < g.batch; ++i) {
-    MultiplyOne(g, lhs.As<T>().data() + i * g.m * g.k, rhs.As<T>().data() + i * g.k * g.n,
-                out->MutableAs<T>().data() + i * g.m * g.n);
-  }
+// Sums of a wider type T, stored by store(sums, count, out).
+template <class T, class In, class Store>
+void MultiplyWide(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out, Store store) {
+  std::byte* to = out->MutableBytes().data();
+  const int64_t size = g.m * g.n, width = out->element_bytes();
+  ForEachBatch(g, [&](int64_t i) {
+    const auto sums = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(size));
+    MatrixMultiply(
+        Product<T, In>{g.m, g.n, g.k, lhs.At<In>(i), rhs.At<In>(i), {sums.get(), g.n, 1}});
+    store(sums.get(), size, to + i * size * width);
+  });
 }
 
-void MultiplyPreds(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* out) {
-  for (int64_t i = 0; i < g.batch; ++i) {
-    RowByRow(g, lhs.As<uint8_t>().data() + i * g.m * g.k, rhs.As<uint8_t>().data() + i * g.k * g.n,
-             out->MutableAs<uint8_t>().data() + i * g.m * g.n,
-             [](uint8_t& sum, uint8_t x, uint8_t y) { sum = static_cast<uint8_t>(sum | (x & y)); });
-  }
+// Integers below 32 bits are the low bits of sums modulo 2^32; a pred is whether there is a term.
+template <class In>
+void MultiplyNarrowIntegers(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out) {
+  const bool pred = IsPred(out->shape()->type);
+  MultiplyWide<uint32_t, In>(
+      g, lhs, rhs, out, [pred](const uint32_t* sums, int64_t count, std::byte* to) {
+        In* narrow = reinterpret_cast<In*>(to);
+        for (int64_t i = 0; i < count; ++i) {
+          narrow[i] = static_cast<In>(pred ? sums[i] != 0 : sums[i]);
+        }
+      });
 }
 
 // Narrow floats sum in f32 and are rounded once.
 template <class In>
-void MultiplyInF32(const DotGeometry& g, const In* a, const In* b, Value* out) {
-  std::vector<float> sums(static_cast<size_t>(g.m * g.n));
-  std::byte* to = out->MutableBytes().data();
-  for (int64_t i = 0; i < g.batch; ++i) {
-    MatrixMultiply(g.m, g.n, g.k, a + i * g.m * g.k, b + i * g.k * g.n, sums.data());
-    NarrowFloats(out->shape()->type, sums.data(), to + i * g.m * g.n * out->element_bytes(),
-                 sums.size());
-  }
-}
-
-std::vector<float> Widened(const Value& value) {
-  std::vector<float> wide(value.bytes().size());
-  WidenFloats(value.shape()->type, value.bytes().data(), wide.data(), wide.size());
-  return wide;
-}
-
-void MultiplyNarrow(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* out) {
-  switch (out->shape()->type) {
-    case ElementType::kBF16:
-      return MultiplyInF32(g, lhs.As<Bf16>().data(), rhs.As<Bf16>().data(), out);
-    case ElementType::kF16:
-      return MultiplyInF32(g, lhs.As<F16>().data(), rhs.As<F16>().data(), out);
-    default:  // one byte each
-      return MultiplyInF32<float>(g, Widened(lhs).data(), Widened(rhs).data(), out);
-  }
-}
-
-void Multiply(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* out) {
+void MultiplyInF32(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out) {
   const ElementType type = out->shape()->type;
-  if (IsNarrowFloat(type)) return MultiplyNarrow(g, lhs, rhs, out);
+  MultiplyWide<float, In>(g, lhs, rhs, out,
+                          [type](const float* sums, int64_t count, std::byte* to) {
+                            NarrowFloats(type, sums, to, static_cast<size_t>(count));
+                          });
+}
+
+// The order of the language: for each row, k ascending, columns together.
+template <class T>
+void MultiplyComplex(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out) {
+  T* row = out->MutableAs<T>().data();
+  for (int64_t i = 0; i < g.batch * g.m; ++i, row += g.n) {
+    const Matrix<const T> a = lhs.At<T>(i / g.m), b = rhs.At<T>(i / g.m);
+    std::fill_n(row, g.n, T{});
+    for (int64_t p = 0; p < g.k; ++p) {
+      const T factor = *a.At(i % g.m, p);
+      for (int64_t j = 0; j < g.n; ++j) row[j] += factor * *b.At(p, j);
+    }
+  }
+}
+
+// `value` in f32, where MatrixMultiply has no reader for its type: one byte each.
+Result<Value> Readable(const Module& module, Value value) {
+  const ElementType type = value.shape()->type;
+  if (!IsNarrowFloat(type) || HostBytes(type) > 1) return value;
+  return ConvertValue(module, value, ElementType::kF32);
+}
+
+void Multiply(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out) {
+  const ElementType type = out->shape()->type;
+  if (type == ElementType::kBF16) return MultiplyInF32<Bf16>(g, lhs, rhs, out);
+  if (type == ElementType::kF16) return MultiplyInF32<F16>(g, lhs, rhs, out);
+  if (IsNarrowFloat(type)) return MultiplyInF32<float>(g, lhs, rhs, out);
   switch (ComputeTypeOf(type)) {
     case ComputeType::kPred:
-      return MultiplyPreds(g, lhs, rhs, out);
     case ComputeType::kS8:
     case ComputeType::kU8:
-      return MultiplyBatches<uint8_t>(g, lhs, rhs, out);
+      return MultiplyNarrowIntegers<uint8_t>(g, lhs, rhs, out);
     case ComputeType::kS16:
     case ComputeType::kU16:
-      return MultiplyBatches<uint16_t>(g, lhs, rhs, out);
+      return MultiplyNarrowIntegers<uint16_t>(g, lhs, rhs, out);
     case ComputeType::kS32:
     case ComputeType::kU32:
       return MultiplyBatches<uint32_t>(g, lhs, rhs, out);
@@ -152,9 +197,9 @@ void Multiply(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* o
     case ComputeType::kF64:
       return MultiplyBatches<double>(g, lhs, rhs, out);
     case ComputeType::kC64:
-      return MultiplyBatches<std::complex<float>>(g, lhs, rhs, out);
+      return MultiplyComplex<std::complex<float>>(g, lhs, rhs, out);
     case ComputeType::kC128:
-      return MultiplyBatches<std::complex<double>>(g, lhs, rhs, out);
+      return MultiplyComplex<std::complex<double>>(g, lhs, rhs, out);
   }
 }
 
@@ -173,6 +218,8 @@ DotGeometry GeometryOfDot(const Instruction& dot, const Shape& lhs, const Shape&
   g.k = Volume(lhs, lhs_k);
   g.lhs = Permutation(lhs, Joined(lhs_batch, lhs_free, lhs_k));
   g.rhs = Permutation(rhs, Joined(rhs_batch, rhs_k, rhs_free));
+  g.lhs_strides = StridesOf(lhs, lhs_batch, lhs_free, lhs_k);
+  g.rhs_strides = StridesOf(rhs, rhs_batch, rhs_k, rhs_free);
   return g;
 }
 
@@ -188,10 +235,11 @@ Result<Value> NativeDot(const KernelCall& call, const Value& lhs, const Value& r
   const DotGeometry g = GeometryOfDot(call.instruction, *lhs.shape(), *rhs.shape());
   HV_ASSIGN(Value a, ConvertValue(call.module, lhs, shape->type));
   HV_ASSIGN(Value b, ConvertValue(call.module, rhs, shape->type));
-  a = ArrangeMatrices(a, g.lhs);
-  b = ArrangeMatrices(b, g.rhs);
+  HV_ASSIGN(a, Readable(call.module, std::move(a)));
+  HV_ASSIGN(b, Readable(call.module, std::move(b)));
   Value out = Value::NewNative(shape);
-  Multiply(g, a, b, &out);
+  Multiply(g, SideOf(a, g.lhs, g.lhs_strides, g.m, g.k), SideOf(b, g.rhs, g.rhs_strides, g.k, g.n),
+           &out);
   // Sub-byte integers were summed in 8 bits.
   if (IsInteger(shape->type) && BitWidth(shape->type) < 8) {
     const std::byte* in[1] = {out.bytes().data()};

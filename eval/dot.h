@@ -1,6 +1,8 @@
 // dot of native values: any rank, any types. Source: hlo_ops 3.13.
 #pragma once
 
+#include <optional>
+
 #include "base/result.h"
 #include "eval/domain.h"
 #include "hlo/module.h"
@@ -12,6 +14,12 @@ namespace hv {
 struct DotGeometry {
   int64_t batch = 1, m = 1, n = 1, k = 1;
   Piece lhs, rhs;  // from the operand to those matrices
+  // Elements between neighbouring matrices, rows and columns in the operand as it is; nothing where
+  // the dimensions of one kind lie apart.
+  struct Strides {
+    int64_t batch, row, column;
+  };
+  std::optional<Strides> lhs_strides, rhs_strides;
 };
 DotGeometry GeometryOfDot(const Instruction& dot, const Shape& lhs, const Shape& rhs);
 

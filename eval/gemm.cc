@@ -1,156 +1,149 @@
-// The usual three-level blocking: panels of A and B packed so that a kernel of kRows x (2 vectors)
-// runs over k with its results in registers. Only the order over k matters for the bits, and it is
-// kept: a later block of k continues from the stored partial sums.
+// The usual three-level blocking: panels of A and B packed so that a tile runs over k with its sums
+// in registers. Only the order over k matters for the bits, and it is kept: a later block of k
+// continues from the stored partial sums. Few rows or columns go another way.
 #include "eval/gemm.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
+
+#include "base/parallel.h"
+#include "eval/vector_tile.h"
 
 namespace hv {
 namespace {
 
-#define HV_INLINE inline __attribute__((always_inline))
-
-constexpr int64_t kDepth = 256;     // k per block: a panel of A stays in the first-level cache
+constexpr int64_t kDepth = 256;     // k per block: panels of A and B stay in the first-level cache
 constexpr int64_t kHeight = 96;     // rows per block of A: stays in the second-level cache
-constexpr int64_t kBreadth = 2048;  // columns per block of B
+constexpr int64_t kBreadth = 1024;  // columns per block of B
 
-// One tile: kRows rows of packed A times 2 vectors of packed B, added to `tile`.
-template <class T, int kVectorBytes, int kRows>
-HV_INLINE void Kernel(int64_t depth, const T* a, const T* b, T* tile) {
-  typedef T Vector __attribute__((vector_size(kVectorBytes)));
-  constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-  Vector sum[kRows][2];
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < 2; ++v) std::memcpy(&sum[r][v], tile + (2 * r + v) * kLanes, kVectorBytes);
+// Memory of this thread that stays for the next product: fresh pages would cost as much as packing.
+template <class T, int kUse>
+T* Scratch(int64_t count) {
+  thread_local std::unique_ptr<T[]> memory;
+  thread_local int64_t size = 0;
+  if (size < count) {
+    memory = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(count));
+    size = count;
   }
-  for (int64_t p = 0; p < depth; ++p, a += kRows, b += 2 * kLanes) {
-    Vector b0, b1;
-    std::memcpy(&b0, b, kVectorBytes);
-    std::memcpy(&b1, b + kLanes, kVectorBytes);
-    for (int r = 0; r < kRows; ++r) {
-      sum[r][0] += a[r] * b0;
-      sum[r][1] += a[r] * b1;
+  return memory.get();
+}
+
+// `lines` rows of A (or columns of B) along `depth` values of k, in panels of kLines as [k][line];
+// lines beyond the end are zeros. `line` and `step` are the strides of lines and of k.
+template <int kLines, class T, class In>
+HV_INLINE void Pack(const In* from, int64_t line, int64_t step, int64_t lines, int64_t depth,
+                    T* out) {
+  for (int64_t i = 0; i < lines; i += kLines, from += kLines * line, out += kLines * depth) {
+    const int64_t here = std::min<int64_t>(kLines, lines - i);
+    if (here < kLines) std::fill_n(out, kLines * depth, T{0});
+    if (line == 1 && here == kLines) {
+      for (int64_t p = 0; p < depth; ++p) {
+        for (int l = 0; l < kLines; ++l) out[p * kLines + l] = static_cast<T>(from[p * step + l]);
+      }
+      continue;
     }
-  }
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < 2; ++v) std::memcpy(tile + (2 * r + v) * kLanes, &sum[r][v], kVectorBytes);
-  }
-}
-
-// A row-major matrix in memory; `row` elements lie between rows.
-template <class T>
-struct Matrix {
-  T* data;
-  int64_t row;
-  T* At(int64_t i, int64_t j) const { return data + i * row + j; }
-};
-
-// Sums run in T; the operands are stored as In.
-template <class T, class In = T>
-struct Product {
-  int64_t m, n, k;
-  Matrix<const In> a, b;
-  Matrix<T> c;
-};
-
-// Panels of kRows rows, each [k][row]; rows beyond the end are zeros.
-template <class T, class In>
-HV_INLINE void PackA(const Product<T, In>& x, int64_t i0, int64_t rows, int64_t k0, int64_t depth,
-                     int panel, T* out) {
-  for (int64_t i = 0; i < rows; i += panel) {
-    for (int64_t p = 0; p < depth; ++p) {
-      for (int r = 0; r < panel; ++r) *out++ = i + r < rows ? *x.a.At(i0 + i + r, k0 + p) : T{0};
-    }
-  }
-}
-
-// Panels of `panel` columns, each [k][column].
-template <class T, class In>
-HV_INLINE void PackB(const Product<T, In>& x, int64_t j0, int64_t columns, int64_t k0,
-                     int64_t depth, int panel, T* out) {
-  for (int64_t j = 0; j < columns; j += panel) {
-    const int64_t here = std::min<int64_t>(panel, columns - j);
-    for (int64_t p = 0; p < depth; ++p, out += panel) {
-      std::copy_n(x.b.At(k0 + p, j0 + j), here, out);
-      std::fill(out + here, out + panel, T{0});
-    }
-  }
-}
-
-// One tile of C, continued from what stands there (from zero for the first block of k).
-template <class T, int kVectorBytes, int kRows>
-HV_INLINE void Tile(const Matrix<T>& c, int64_t i, int64_t j, int64_t rows, int64_t columns,
-                    bool first, int64_t depth, const T* a, const T* b) {
-  constexpr int kColumns = 2 * kVectorBytes / static_cast<int>(sizeof(T));
-  alignas(64) T tile[kRows * kColumns] = {};
-  for (int64_t r = 0; r < rows && !first; ++r) {
-    std::copy_n(c.At(i + r, j), columns, tile + r * kColumns);
-  }
-  Kernel<T, kVectorBytes, kRows>(depth, a, b, tile);
-  for (int64_t r = 0; r < rows; ++r) std::copy_n(tile + r * kColumns, columns, c.At(i + r, j));
-}
-
-template <int kVectorBytes, int kRows, class T, class In>
-HV_INLINE void Blocked(const Product<T, In>& x) {
-  constexpr int kColumns = 2 * kVectorBytes / static_cast<int>(sizeof(T));
-  const int64_t breadth = std::min(kBreadth, (x.n + kColumns - 1) / kColumns * kColumns);
-  const int64_t depth_most = std::min(kDepth, x.k);
-  const auto packed_a =
-      std::make_unique_for_overwrite<T[]>(static_cast<size_t>(kHeight * depth_most));
-  const auto packed_b =
-      std::make_unique_for_overwrite<T[]>(static_cast<size_t>(breadth * depth_most));
-  for (int64_t j0 = 0; j0 < x.n; j0 += breadth) {
-    const int64_t columns = std::min(breadth, x.n - j0);
-    for (int64_t k0 = 0; k0 < x.k; k0 += kDepth) {
-      const int64_t depth = std::min(kDepth, x.k - k0);
-      PackB(x, j0, columns, k0, depth, kColumns, packed_b.get());
-      for (int64_t i0 = 0; i0 < x.m; i0 += kHeight) {
-        const int64_t rows = std::min(kHeight, x.m - i0);
-        PackA(x, i0, rows, k0, depth, kRows, packed_a.get());
-        for (int64_t j = 0; j < columns; j += kColumns) {
-          for (int64_t i = 0; i < rows; i += kRows) {
-            Tile<T, kVectorBytes, kRows>(x.c, i0 + i, j0 + j, std::min<int64_t>(kRows, rows - i),
-                                         std::min<int64_t>(kColumns, columns - j), k0 == 0, depth,
-                                         packed_a.get() + i * depth, packed_b.get() + j * depth);
-          }
-        }
+    for (int64_t l = 0; l < here; ++l) {
+      for (int64_t p = 0; p < depth; ++p) {
+        out[p * kLines + l] = static_cast<T>(from[l * line + p * step]);
       }
     }
   }
 }
 
+// Large in all three directions; rows of C contiguous.
 template <class T, class In>
-void Portable(const Product<T, In>& x) {
-  Blocked<16, 6>(x);
-}
+struct Blocked {
+  const Product<T, In>& x;
+  T* packed_a;
+  T* packed_b;
 
-#if defined(__x86_64__)
-template <class T, class In>
-__attribute__((target("avx2"))) void Avx2(const Product<T, In>& x) {
-  Blocked<32, 6>(x);
-}
-template <class T, class In>
-__attribute__((target("avx512f"))) void Avx512(const Product<T, In>& x) {
-  Blocked<64, 12>(x);
-}
-#endif
+  template <int kVectorBytes, int kRows>
+  HV_INLINE void Run() const {
+    constexpr auto kColumns = static_cast<int>(tile::kColumns<T, kVectorBytes>);
+    for (int64_t j0 = 0; j0 < x.n; j0 += kBreadth) {
+      const int64_t columns = std::min(kBreadth, x.n - j0);
+      for (int64_t k0 = 0; k0 < x.k; k0 += kDepth) {
+        const int64_t depth = std::min(kDepth, x.k - k0);
+        Pack<kColumns>(x.b.At(k0, j0), x.b.column, x.b.row, columns, depth, packed_b);
+        for (int64_t i0 = 0; i0 < x.m; i0 += kHeight) {
+          const int64_t rows = std::min(kHeight, x.m - i0);
+          Pack<kRows>(x.a.At(i0, k0), x.a.row, x.a.column, rows, depth, packed_a);
+          for (int64_t j = 0; j < columns; j += kColumns) {
+            for (int64_t i = 0; i < rows; i += kRows) {
+              Tile<kVectorBytes, kRows>(x.c.At(i0 + i, j0 + j), std::min<int64_t>(kRows, rows - i),
+                                        std::min<int64_t>(kColumns, columns - j), k0 == 0, depth,
+                                        packed_a + i * depth, packed_b + j * depth);
+            }
+          }
+        }
+      }
+    }
+  }
 
+  // One tile of C, continued from what stands there but for the first block of k. Tiles that reach
+  // beyond the edge go through a copy.
+  template <int kVectorBytes, int kRows>
+  HV_INLINE void Tile(T* c, int64_t rows, int64_t columns, bool first, int64_t depth, const T* a,
+                      const T* b) const {
+    constexpr int64_t kColumns = tile::kColumns<T, kVectorBytes>;
+    static constexpr tile::Segment kAll[1] = {{0, 0}};
+    const tile::PackedRows<T, kRows> packed{a};
+    const bool whole = rows == kRows && columns == kColumns;
+    alignas(64) T edge[kRows * kColumns];
+    for (int64_t r = 0; r < rows && !whole && !first; ++r) {
+      std::copy_n(c + r * x.c.row, columns, edge + r * kColumns);
+    }
+    tile::Multiply<T, kVectorBytes, kRows>(packed, b, kAll, depth, first, whole ? c : edge,
+                                           whole ? x.c.row : kColumns);
+    for (int64_t r = 0; r < rows && !whole; ++r) {
+      std::copy_n(edge + r * kColumns, columns, c + r * x.c.row);
+    }
+  }
+};
+
+// Few rows, with rows of B contiguous: each row of C is a sum of scaled rows of B, several of which
+// are added in one pass.
 template <class T, class In>
-void Packed(const Product<T, In>& x) {
-#if defined(__x86_64__)
-  // Vectors no wider than the columns need.
-  const int64_t row_bytes = x.n * static_cast<int64_t>(sizeof(T));
-  if (row_bytes > 64 && __builtin_cpu_supports("avx512f")) return Avx512(x);
-  if (row_bytes > 32 && __builtin_cpu_supports("avx2")) return Avx2(x);
-#endif
-  Portable(x);
-}
+struct FewRows {
+  const Product<T, In>& x;
+
+  template <int kVectorBytes, int kRows>
+  HV_INLINE void Run() const {
+    constexpr int64_t kBlock = 2048;
+    T sums[kBlock];
+    for (int64_t i = 0; i < x.m; ++i) {
+      for (int64_t j0 = 0; j0 < x.n; j0 += kBlock) {
+        const int64_t count = std::min(kBlock, x.n - j0);
+        std::fill_n(sums, count, T{0});
+        int64_t p = 0;
+        for (; p + 4 <= x.k; p += 4) AddFour(i, p, x.b.At(p, j0), sums, count);
+        for (; p < x.k; ++p) {
+          const auto f = static_cast<T>(*x.a.At(i, p));
+          const In* __restrict b = x.b.At(p, j0);
+          for (int64_t j = 0; j < count; ++j) sums[j] += f * static_cast<T>(b[j]);
+        }
+        for (int64_t j = 0; j < count; ++j) *x.c.At(i, j0 + j) = sums[j];
+      }
+    }
+  }
+
+  HV_INLINE void AddFour(int64_t i, int64_t p, const In* b, T* __restrict sums,
+                         int64_t count) const {
+    T f[4];
+    for (int q = 0; q < 4; ++q) f[q] = static_cast<T>(*x.a.At(i, p + q));
+    const In *b0 = b, *b1 = b0 + x.b.row, *b2 = b1 + x.b.row, *b3 = b2 + x.b.row;
+    for (int64_t j = 0; j < count; ++j) {
+      T sum = sums[j] + f[0] * static_cast<T>(b0[j]);
+      sum += f[1] * static_cast<T>(b1[j]);
+      sum += f[2] * static_cast<T>(b2[j]);
+      sums[j] = sum + f[3] * static_cast<T>(b3[j]);
+    }
+  }
+};
 
 // One to three columns: many rows at a time, as independent chains of sums.
 template <class T, class In>
-void Thin(const Product<T, In>& x) {
+void FewColumns(const Product<T, In>& x) {
   constexpr int64_t kRows = 16;
   for (int64_t i = 0; i < x.m; i += kRows) {
     const int64_t rows = std::min(kRows, x.m - i);
@@ -159,8 +152,10 @@ void Thin(const Product<T, In>& x) {
       T sum[kRows] = {};
       for (int64_t r = 0; r < kRows; ++r) a[r] = x.a.At(i + std::min(r, rows - 1), 0);
       for (int64_t p = 0; p < x.k; ++p) {
-        const T factor = *x.b.At(p, j);
-        for (int64_t r = 0; r < kRows; ++r) sum[r] += a[r][p] * factor;
+        const auto factor = static_cast<T>(*x.b.At(p, j));
+        for (int64_t r = 0; r < kRows; ++r) {
+          sum[r] += static_cast<T>(a[r][p * x.a.column]) * factor;
+        }
       }
       for (int64_t r = 0; r < rows; ++r) *x.c.At(i + r, j) = sum[r];
     }
@@ -171,39 +166,77 @@ void Thin(const Product<T, In>& x) {
 template <class T, class In>
 void Small(const Product<T, In>& x) {
   for (int64_t i = 0; i < x.m; ++i) {
-    T* __restrict row = x.c.At(i, 0);
-    std::fill_n(row, x.n, T{0});
+    for (int64_t j = 0; j < x.n; ++j) *x.c.At(i, j) = T{0};
     for (int64_t p = 0; p < x.k; ++p) {
-      const T factor = *x.a.At(i, p);
-      const In* __restrict b = x.b.At(p, 0);
-      for (int64_t j = 0; j < x.n; ++j) row[j] += factor * b[j];
+      const auto factor = static_cast<T>(*x.a.At(i, p));
+      for (int64_t j = 0; j < x.n; ++j) {
+        *x.c.At(i, j) += factor * static_cast<T>(*x.b.At(p, j));
+      }
     }
   }
 }
 
+template <class E>
+Matrix<E> Transposed(const Matrix<E>& matrix) {
+  return {matrix.data, matrix.column, matrix.row};
+}
+template <class T, class In>
+Product<T, In> Transposed(const Product<T, In>& x) {
+  return {x.n, x.m, x.k, Transposed(x.b), Transposed(x.a), Transposed(x.c)};
+}
+
+// By one thread.
 template <class T, class In>
 void Multiply(const Product<T, In>& x) {
-  if (x.k == 0 || x.m * x.n * x.k < 2048 || x.m < 3) return Small(x);
-  if (x.n < 4) return Thin(x);
-  Packed(x);
+  if (x.k == 0 || x.m * x.n * x.k < 2048) return Small(x);
+  if (x.m < 4 && x.b.column == 1) return tile::RunOn(tile::FastestVectors(), FewRows<T, In>{x});
+  if (x.n < 4 && x.a.column == 1) return FewColumns(x);
+  if (x.m < 4 || x.n < 4) {
+    const Product<T, In> t = Transposed(x);
+    if (t.m < 4 && t.b.column == 1) return tile::RunOn(tile::FastestVectors(), FewRows<T, In>{t});
+    return FewColumns(t.n < 4 ? t : x);
+  }
+  constexpr int64_t kWidest = 64;  // panels are padded to as many columns at most
+  const int64_t depth = std::min(kDepth, x.k);
+  const Blocked<T, In> blocked{x, Scratch<T, 0>(kHeight * depth),
+                               Scratch<T, 1>((std::min(kBreadth, x.n) + kWidest) * depth)};
+  tile::RunOn(tile::FastestVectors(), blocked);
+}
+
+// The part of C from row i0 and column j0 on.
+template <class T, class In>
+Product<T, In> Part(Product<T, In> x, int64_t i0, int64_t j0, int64_t m, int64_t n) {
+  x.a.data = x.a.At(i0, 0);
+  x.b.data = x.b.At(0, j0);
+  x.c.data = x.c.At(i0, j0);
+  x.m = m;
+  x.n = n;
+  return x;
+}
+
+// Threads share the longer side of C, in parts of at least a million products.
+template <class T, class In>
+void InParallel(const Product<T, In>& x) {
+  const bool by_rows = x.m >= x.n;
+  const int64_t length = by_rows ? x.m : x.n;
+  const int64_t products_per_line = std::max<int64_t>(x.m * x.n / std::max<int64_t>(length, 1) * x.k, 1);
+  const int64_t least = (int64_t{1} << 20) / products_per_line + 1;
+  const int64_t share = length / (2 * ThreadCount()) + 1;
+  const int64_t grain = (std::max(least, share) + kHeight - 1) / kHeight * kHeight;
+  ParallelFor(length, grain, [&](int64_t begin, int64_t end) {
+    Multiply(by_rows ? Part(x, begin, 0, end - begin, x.n) : Part(x, 0, begin, x.m, end - begin));
+  });
 }
 
 }  // namespace
 
-void MatrixMultiply(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
-  Multiply(Product<float>{m, n, k, {a, k}, {b, n}, {c, n}});
-}
-
-void MatrixMultiply(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c) {
-  Multiply(Product<double>{m, n, k, {a, k}, {b, n}, {c, n}});
-}
-
-void MatrixMultiply(int64_t m, int64_t n, int64_t k, const Bf16* a, const Bf16* b, float* c) {
-  Multiply(Product<float, Bf16>{m, n, k, {a, k}, {b, n}, {c, n}});
-}
-
-void MatrixMultiply(int64_t m, int64_t n, int64_t k, const F16* a, const F16* b, float* c) {
-  Multiply(Product<float, F16>{m, n, k, {a, k}, {b, n}, {c, n}});
-}
+void MatrixMultiply(const Product<float>& product) { InParallel(product); }
+void MatrixMultiply(const Product<double>& product) { InParallel(product); }
+void MatrixMultiply(const Product<float, Bf16>& product) { InParallel(product); }
+void MatrixMultiply(const Product<float, F16>& product) { InParallel(product); }
+void MatrixMultiply(const Product<uint32_t>& product) { InParallel(product); }
+void MatrixMultiply(const Product<uint32_t, uint16_t>& product) { InParallel(product); }
+void MatrixMultiply(const Product<uint32_t, uint8_t>& product) { InParallel(product); }
+void MatrixMultiply(const Product<uint64_t>& product) { InParallel(product); }
 
 }  // namespace hv

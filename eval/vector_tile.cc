@@ -1,0 +1,60 @@
+// Which vectors to use: asked of the processor and, where both would do, measured.
+#include "eval/vector_tile.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace hv::tile {
+namespace {
+
+constexpr int64_t kDepth = 128;
+
+// One tile on data that stays in the first-level cache.
+struct Trial {
+  const float* a;
+  const float* b;
+  float* c;
+
+  template <int kVectorBytes, int kRows>
+  HV_INLINE void Run() const {
+    static constexpr Segment kAll[1] = {{0, 0}};
+    Multiply<float, kVectorBytes, kRows>(PackedRows<float, kRows>{a}, b, kAll, kDepth, true, c,
+                                         kColumns<float, kVectorBytes>);
+  }
+};
+
+// Seconds for the same number of products with either kind of tile.
+double Measure(Vectors vectors, const Trial& trial) {
+  using Clock = std::chrono::steady_clock;
+  const int tiles = vectors == Vectors::kAvx512 ? 4 : 8;
+  double best = 1;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const auto begin = Clock::now();
+    for (int i = 0; i < tiles; ++i) RunOn(vectors, trial);
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  return best;
+}
+
+Vectors Choose() {
+#if defined(__x86_64__)
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512dq");
+  if (!avx512) return __builtin_cpu_supports("avx2") ? Vectors::kAvx2 : Vectors::kBaseline;
+  alignas(64) float a[12 * kDepth] = {}, b[32 * kDepth] = {}, c[12 * 32];
+  const Trial trial{a, b, c};
+  const double narrow = Measure(Vectors::kAvx512Of32Bytes, trial);
+  return Measure(Vectors::kAvx512, trial) < narrow ? Vectors::kAvx512 : Vectors::kAvx512Of32Bytes;
+#else
+  return Vectors::kBaseline;
+#endif
+}
+
+}  // namespace
+
+Vectors FastestVectors() {
+  static const Vectors chosen = Choose();
+  return chosen;
+}
+
+}  // namespace hv::tile

@@ -1,0 +1,113 @@
+// The inner loop of products: a tile of kRows x (2 vectors) sums held in registers while k runs, for
+// the vectors of the machine it runs on. Each sum takes its products in ascending order of k, every
+// product and every sum rounded: the bits depend on neither tile nor vector.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#define HV_INLINE inline __attribute__((always_inline))
+
+namespace hv::tile {
+
+// Rows of A packed as [k][row].
+template <class T, int kRows>
+struct PackedRows {
+  const T* data;
+  HV_INLINE T At(int row, int64_t p) const { return data[p * kRows + row]; }
+};
+
+// Rows of A anywhere in memory, each contiguous along k.
+template <class T, int kRows>
+struct ScatteredRows {
+  const T* rows[kRows];
+  HV_INLINE T At(int row, int64_t p) const { return rows[row][p]; }
+};
+
+// A stretch of k: where it starts in every row of A and in the packed panel of B.
+struct Segment {
+  int64_t a, b;
+};
+
+// How many columns a tile has.
+template <class T, int kVectorBytes>
+constexpr int64_t kColumns = 2 * kVectorBytes / static_cast<int64_t>(sizeof(T));
+
+// c[kRows][kColumns], `c_row` elements between rows, = (from_zero ? 0 : c) + A * B over `depth`
+// values of k in each segment. B is packed as [k][column].
+template <class T, int kVectorBytes, int kRows, class Rows>
+HV_INLINE void Multiply(const Rows& a, const T* b, std::span<const Segment> segments, int64_t depth,
+                        bool from_zero, T* c, int64_t c_row) {
+  typedef T Vector __attribute__((vector_size(kVectorBytes)));
+  constexpr int64_t kLanes = kVectorBytes / static_cast<int64_t>(sizeof(T));
+  Vector sum[kRows][2] = {};
+  if (!from_zero) {
+    for (int r = 0; r < kRows; ++r) {
+      for (int v = 0; v < 2; ++v) std::memcpy(&sum[r][v], c + r * c_row + v * kLanes, kVectorBytes);
+    }
+  }
+  for (const Segment& s : segments) {
+    const T* from = b + s.b;
+    for (int64_t p = s.a; p < s.a + depth; ++p, from += 2 * kLanes) {
+      Vector b0, b1;
+      std::memcpy(&b0, from, kVectorBytes);
+      std::memcpy(&b1, from + kLanes, kVectorBytes);
+      for (int r = 0; r < kRows; ++r) {
+        sum[r][0] += a.At(r, p) * b0;
+        sum[r][1] += a.At(r, p) * b1;
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < 2; ++v) std::memcpy(c + r * c_row + v * kLanes, &sum[r][v], kVectorBytes);
+  }
+}
+
+enum class Vectors : uint8_t { kBaseline, kAvx2, kAvx512Of32Bytes, kAvx512 };
+
+// The fastest vectors of this machine. Where there is AVX-512, tiles of 32 and of 64 bytes are tried
+// once: some machines run the wide ones in two halves.
+Vectors FastestVectors();
+
+// body.template Run<kVectorBytes, kRows>(), which is HV_INLINE with all that it calls, compiled for
+// those vectors.
+template <class Body>
+void RunBaseline(const Body& body) {
+  body.template Run<16, 6>();
+}
+#if defined(__x86_64__)
+template <class Body>
+__attribute__((target("avx2"))) void RunAvx2(const Body& body) {
+  body.template Run<32, 6>();
+}
+template <class Body>
+__attribute__((target("avx512f,avx512vl,avx512dq"))) void RunAvx512Of32Bytes(const Body& body) {
+  body.template Run<32, 12>();
+}
+template <class Body>
+__attribute__((target("avx512f,avx512vl,avx512dq"))) void RunAvx512(const Body& body) {
+  body.template Run<64, 12>();
+}
+#endif
+
+template <class Body>
+void RunOn(Vectors vectors, const Body& body) {
+#if defined(__x86_64__)
+  switch (vectors) {
+    case Vectors::kAvx2:
+      return RunAvx2(body);
+    case Vectors::kAvx512Of32Bytes:
+      return RunAvx512Of32Bytes(body);
+    case Vectors::kAvx512:
+      return RunAvx512(body);
+    case Vectors::kBaseline:
+      break;
+  }
+#else
+  static_cast<void>(vectors);
+#endif
+  RunBaseline(body);
+}
+
+}  // namespace hv::tile
