@@ -215,7 +215,7 @@ Result<Value> CodeDomain::Window(const KernelCall& call, std::vector<Value> oper
   }
   trace_.products |= !operands[0].IsNative() && !operands[1].IsNative();
   LiftAll(&operands);
-  return ConvolveWith(call.instruction, call.shape, operands[0], operands[1],
+  return ConvolveWith({call.instruction, call.shape, operands[0], operands[1]},
                       [this](const std::byte* factor, const std::byte* row, std::byte* sums,
                              size_t count) { algebra_->MultiplyAdd(factor, row, sums, count); });
 }

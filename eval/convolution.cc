@@ -1,5 +1,5 @@
-// Operands are permuted to [batch, space.., feature] and [space.., in, out]; then each result row
-// over the output features is a sequence of scaled kernel rows.
+// Arranges the operands, and the plain way to convolve: each result row over the output features is
+// a sequence of scaled kernel rows.
 #include "eval/convolution.h"
 
 #include <cstring>
@@ -42,50 +42,23 @@ std::vector<int64_t> Order(int64_t first, std::span<const int64_t> space, int64_
   return order;
 }
 
-class Convolver {
+// Everything but the first and the last dimension.
+int64_t PositionsIn(const std::vector<int64_t>& dims) {
+  int64_t volume = 1;
+  for (size_t d = 1; d + 1 < dims.size(); ++d) volume *= dims[d];
+  return volume;
+}
+
+class RowByRow {
  public:
-  Convolver(const Instruction& convolution, const Shape* shape, const Value& lhs, const Value& rhs,
-            const MultiplyAddFn& multiply_add)
-      : dims_(*convolution.Object<ConvDims>(Attr::kDimLabels)),
-        shape_(shape),
-        multiply_add_(multiply_add),
-        feature_groups_(convolution.Int(Attr::kFeatureGroupCount, 1)),
-        batch_groups_(convolution.Int(Attr::kBatchGroupCount, 1)),
-        window_(WindowOf(convolution.List<WindowDim>(Attr::kWindow), dims_.input_spatial.size())) {
-    const std::vector<int64_t> lhs_order =
-        Order(dims_.input_batch, dims_.input_spatial, dims_.input_feature);
-    std::vector<int64_t> rhs_order(dims_.kernel_spatial.begin(), dims_.kernel_spatial.end());
-    rhs_order.push_back(dims_.kernel_input);
-    rhs_order.push_back(dims_.kernel_output);
-    lhs_ = Permuted(lhs, *lhs.shape(), lhs_order, false);
-    rhs_ = Permuted(rhs, *rhs.shape(), rhs_order, false);
-    lhs_dims_ = DimsOf(*lhs.shape(), lhs_order);
-    rhs_dims_ = DimsOf(*rhs.shape(), rhs_order);
-    out_order_ = Order(dims_.output_batch, dims_.output_spatial, dims_.output_feature);
-    out_dims_ = DimsOf(*shape, out_order_);
-  }
-
-  Value Run() {
-    Value packed = NewLike(lhs_, shape_);
-    if (packed.element_count() == 0) return packed;
-    out_ = packed.MutableBytes().data();
-    std::memset(out_, 0, packed.bytes().size());
-    if (lhs_.element_count() > 0 && rhs_.element_count() > 0) AllPositions();
-    return Permuted(packed, *shape_, out_order_, true);
-  }
-
- private:
-  static std::span<const int64_t> Space(const std::vector<int64_t>& dims, size_t first,
-                                        size_t count) {
-    return std::span(dims).subspan(first, count);
-  }
+  RowByRow(const ArrangedConvolution& x, const MultiplyAddFn& multiply_add, std::byte* out)
+      : x_(x), multiply_add_(multiply_add), out_(out) {}
 
   // Kernel positions row-major outside: that is the order of each sum.
-  void AllPositions() {
-    const size_t rank = window_.size();
-    const WindowWalk walk(window_, Space(lhs_dims_, 1, rank), Space(out_dims_, 1, rank));
+  void Run() {
+    const WindowWalk walk(x_.window, x_.InputSpace(), x_.OutputSpace());
     for (int64_t k = 0; k < walk.positions(); ++k) {
-      const int64_t kernel = KernelPosition(k);
+      const int64_t kernel = KernelPosition(x_.window, k);
       const Status done = walk.RowsAt(k, [&](const WindowWalk::Row& row) -> Status {
         for (const WindowHit& hit : row.hits) {
           AllBatches(kernel, row.input + hit.input, row.output + hit.output);
@@ -96,60 +69,35 @@ class Convolver {
     }
   }
 
-  // A reversed dimension reads the kernel backwards.
-  int64_t KernelPosition(int64_t k) const {
-    int64_t position = 0, scale = 1;
-    for (size_t d = window_.size(); d-- > 0;) {
-      const int64_t size = window_[d].size;
-      const int64_t at = k % size;
-      position += (window_[d].reversed ? size - 1 - at : at) * scale;
-      scale *= size;
-      k /= size;
-    }
-    return position;
-  }
-
+ private:
   // Groups split the output features, and with them the input features or the batch.
   void AllBatches(int64_t kernel, int64_t in_space, int64_t out_space) {
-    const int64_t groups = feature_groups_ * batch_groups_;
-    const int64_t in_features = lhs_dims_.back(), out_features = rhs_dims_.back();
-    const int64_t per_group = rhs_dims_[rhs_dims_.size() - 2];
-    const int64_t group_out = out_features / groups;
-    const int64_t in_positions = Volume(lhs_dims_), out_positions = Volume(out_dims_);
-    const int64_t width = lhs_.element_bytes();
-    for (int64_t n = 0; n < out_dims_[0]; ++n) {
-      for (int64_t g = 0; g < groups; ++g) {
-        const int64_t batch = batch_groups_ > 1 ? n + g * out_dims_[0] : n;
-        const int64_t feature = feature_groups_ > 1 ? g * per_group : 0;
+    const int64_t in_features = x_.lhs_dims.back(), out_features = x_.rhs_dims.back();
+    const int64_t group_in = x_.group_in(), group_out = x_.group_out();
+    const int64_t in_positions = PositionsIn(x_.lhs_dims);
+    const int64_t out_positions = PositionsIn(x_.out_dims);
+    const int64_t width = x_.lhs.element_bytes();
+    for (int64_t n = 0; n < x_.out_dims[0]; ++n) {
+      for (int64_t g = 0; g < x_.groups(); ++g) {
+        const int64_t batch = n + x_.FirstBatch(g);
         std::byte* sums =
             out_ + ((n * out_positions + out_space) * out_features + g * group_out) * width;
         const std::byte* factor =
-            lhs_.bytes().data() +
-            ((batch * in_positions + in_space) * in_features + feature) * width;
-        for (int64_t z = 0; z < per_group; ++z) {
-          const std::byte* row = rhs_.bytes().data() +
-                                 ((kernel * per_group + z) * out_features + g * group_out) * width;
+            x_.lhs.bytes().data() +
+            ((batch * in_positions + in_space) * in_features + x_.FirstFeature(g)) * width;
+        for (int64_t z = 0; z < group_in; ++z) {
+          const std::byte* row =
+              x_.rhs.bytes().data() +
+              ((kernel * group_in + z) * out_features + g * group_out) * width;
           multiply_add_(factor + z * width, row, sums, static_cast<size_t>(group_out));
         }
       }
     }
   }
 
-  // Positions in space: everything but the first and the last dimension.
-  static int64_t Volume(const std::vector<int64_t>& dims) {
-    int64_t volume = 1;
-    for (size_t d = 1; d + 1 < dims.size(); ++d) volume *= dims[d];
-    return volume;
-  }
-
-  const ConvDims& dims_;
-  const Shape* shape_;
+  const ArrangedConvolution& x_;
   const MultiplyAddFn& multiply_add_;
-  int64_t feature_groups_, batch_groups_;
-  std::vector<WindowDim> window_;
-  Value lhs_, rhs_;
-  std::vector<int64_t> lhs_dims_, rhs_dims_, out_dims_, out_order_;
-  std::byte* out_ = nullptr;
+  std::byte* out_;
 };
 
 }  // namespace
@@ -159,9 +107,51 @@ bool IsForward(const Instruction& convolution) {
   return kind.empty() || kind == "fprop" || kind == "unset";
 }
 
-Value ConvolveWith(const Instruction& convolution, const Shape* shape, const Value& lhs,
-                   const Value& rhs, const MultiplyAddFn& multiply_add) {
-  return Convolver(convolution, shape, lhs, rhs, multiply_add).Run();
+int64_t KernelPosition(std::span<const WindowDim> window, int64_t k) {
+  int64_t position = 0, scale = 1;
+  for (size_t d = window.size(); d-- > 0;) {
+    const int64_t size = window[d].size;
+    const int64_t at = k % size;
+    position += (window[d].reversed ? size - 1 - at : at) * scale;
+    scale *= size;
+    k /= size;
+  }
+  return position;
+}
+
+ArrangedConvolution::ArrangedConvolution(const Instruction& convolution, const Shape* shape,
+                                         const Value& given_lhs, const Value& given_rhs)
+    : feature_groups(convolution.Int(Attr::kFeatureGroupCount, 1)),
+      batch_groups(convolution.Int(Attr::kBatchGroupCount, 1)),
+      shape_(shape) {
+  const ConvDims& dims = *convolution.Object<ConvDims>(Attr::kDimLabels);
+  window = WindowOf(convolution.List<WindowDim>(Attr::kWindow), dims.input_spatial.size());
+  const std::vector<int64_t> lhs_order =
+      Order(dims.input_batch, dims.input_spatial, dims.input_feature);
+  std::vector<int64_t> rhs_order(dims.kernel_spatial.begin(), dims.kernel_spatial.end());
+  rhs_order.push_back(dims.kernel_input);
+  rhs_order.push_back(dims.kernel_output);
+  lhs = Permuted(given_lhs, *given_lhs.shape(), lhs_order, false);
+  rhs = Permuted(given_rhs, *given_rhs.shape(), rhs_order, false);
+  lhs_dims = DimsOf(*given_lhs.shape(), lhs_order);
+  rhs_dims = DimsOf(*given_rhs.shape(), rhs_order);
+  out_order_ = Order(dims.output_batch, dims.output_spatial, dims.output_feature);
+  out_dims = DimsOf(*shape, out_order_);
+}
+
+Value ArrangedConvolution::NewResult() const { return NewLike(lhs, shape_); }
+
+Value ArrangedConvolution::InOwnOrder(const Value& result) const {
+  return Permuted(result, *shape_, out_order_, true);
+}
+
+Value ConvolveWith(const ArrangedConvolution& x, const MultiplyAddFn& multiply_add) {
+  Value result = x.NewResult();
+  if (result.element_count() == 0) return result;
+  std::byte* out = result.MutableBytes().data();
+  std::memset(out, 0, result.bytes().size());
+  if (x.HasProducts()) RowByRow(x, multiply_add, out).Run();
+  return x.InOwnOrder(result);
 }
 
 }  // namespace hv

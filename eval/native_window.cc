@@ -108,22 +108,10 @@ ElementType SumType(ElementType type) {
   return IsNarrowFloat(type) ? ElementType::kF32 : type;
 }
 
-MultiplyAddFn MultiplyAddOf(ElementType sum_type) {
-  switch (sum_type) {
-    case ElementType::kF32:
-      return MultiplyAdd<float>;
-    case ElementType::kF64:
-      return MultiplyAdd<double>;
-    case ElementType::kC64:
-      return MultiplyAdd<std::complex<float>>;
-    case ElementType::kC128:
-      return MultiplyAdd<std::complex<double>>;
-    case ElementType::kS64:
-    case ElementType::kU64:
-      return MultiplyAdd<uint64_t>;
-    default:
-      return nullptr;
-  }
+Value Convolve(const ArrangedConvolution& x, ElementType sum_type) {
+  if (sum_type == ElementType::kC64) return ConvolveWith(x, MultiplyAdd<std::complex<float>>);
+  if (sum_type == ElementType::kC128) return ConvolveWith(x, MultiplyAdd<std::complex<double>>);
+  return ConvolveByTiles(x);
 }
 
 // XLA's evaluator saturates integer convolutions of 8 bits and more.
@@ -142,15 +130,14 @@ void Saturate(ElementType type, Value* sums) {
 Result<Value> Convolution(const KernelCall& call, const std::vector<Value>& operands) {
   if (!IsForward(call.instruction)) return NotImplemented(call, "a back end's backward kind");
   const ElementType type = call.shape->type, sum_type = SumType(type);
-  const MultiplyAddFn multiply_add = MultiplyAddOf(sum_type);
-  if (multiply_add == nullptr) return NotImplemented(call, "element type");
+  if (IsPred(type)) return NotImplemented(call, "element type");
   Value sides[2];
   for (size_t k = 0; k < 2; ++k) {
     HV_ASSIGN(sides[k], ConvertValue(call.module, operands[k], type));
     HV_ASSIGN(sides[k], ConvertValue(call.module, sides[k], sum_type));
   }
   const Shape* sum_shape = call.module.context->shapes.WithType(*call.shape, sum_type);
-  Value sums = ConvolveWith(call.instruction, sum_shape, sides[0], sides[1], multiply_add);
+  Value sums = Convolve({call.instruction, sum_shape, sides[0], sides[1]}, sum_type);
   if (IsInteger(type)) Saturate(type, &sums);
   HV_ASSIGN(sums, ConvertValue(call.module, sums, type));
   return sums.WithShape(call.shape);

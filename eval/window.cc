@@ -9,12 +9,17 @@
 
 namespace hv {
 
+int64_t InputAt(const WindowDim& w, int64_t output, int64_t k, int64_t inputs) {
+  const int64_t p = output * w.stride + k * w.window_dilation - w.low;
+  const bool hit = p >= 0 && p % w.base_dilation == 0 && p / w.base_dilation < inputs;
+  return hit ? p / w.base_dilation : -1;
+}
+
 std::vector<WindowHit> HitsOf(const WindowDim& w, int64_t k, int64_t inputs, int64_t outputs) {
   std::vector<WindowHit> hits;
   for (int64_t o = 0; o < outputs; ++o) {
-    const int64_t p = o * w.stride + k * w.window_dilation - w.low;
-    if (p < 0 || p % w.base_dilation != 0 || p / w.base_dilation >= inputs) continue;
-    hits.push_back({o, p / w.base_dilation});
+    const int64_t input = InputAt(w, o, k, inputs);
+    if (input >= 0) hits.push_back({o, input});
   }
   return hits;
 }

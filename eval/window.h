@@ -19,6 +19,8 @@ namespace hv {
 struct WindowHit {
   int64_t output, input;
 };
+// The input that position k of the window of `output` falls on; -1: padding or a dilation hole.
+int64_t InputAt(const WindowDim& window, int64_t output, int64_t k, int64_t inputs);
 std::vector<WindowHit> HitsOf(const WindowDim& window, int64_t k, int64_t inputs, int64_t outputs);
 
 // All positions of a window over several dimensions, in row-major order.

@@ -30,7 +30,7 @@ template <class In>
 std::vector<In> Elements(int64_t count) {
   std::mt19937 random(7);
   std::vector<In> all(static_cast<size_t>(count));
-  for (In& e : all) e = Element<In>(random());
+  for (In& e : all) e = Element<In>(static_cast<uint32_t>(random()));
   return all;
 }
 
