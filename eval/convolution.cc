@@ -86,9 +86,8 @@ class RowByRow {
             x_.lhs.bytes().data() +
             ((batch * in_positions + in_space) * in_features + x_.FirstFeature(g)) * width;
         for (int64_t z = 0; z < group_in; ++z) {
-          const std::byte* row =
-              x_.rhs.bytes().data() +
-              ((kernel * group_in + z) * out_features + g * group_out) * width;
+          const std::byte* row = x_.rhs.bytes().data() +
+                                 ((kernel * group_in + z) * out_features + g * group_out) * width;
           multiply_add_(factor + z * width, row, sums, static_cast<size_t>(group_out));
         }
       }

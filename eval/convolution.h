@@ -36,7 +36,7 @@ struct ArrangedConvolution {
   Value NewResult() const;
   Value InOwnOrder(const Value& result) const;
 
-  Value lhs, rhs;                   // [batch, space.., feature] and [space.., in, out]
+  Value lhs, rhs;  // [batch, space.., feature] and [space.., in, out]
   std::vector<int64_t> lhs_dims, rhs_dims, out_dims;
   std::vector<WindowDim> window;
   int64_t feature_groups, batch_groups;

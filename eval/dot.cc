@@ -112,7 +112,8 @@ template <class T>
 void MultiplyBatches(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out) {
   T* c = out->MutableAs<T>().data();
   ForEachBatch(g, [&](int64_t i) {
-    MatrixMultiply(Product<T>{g.m, g.n, g.k, lhs.At<T>(i), rhs.At<T>(i), {c + i * g.m * g.n, g.n, 1}});
+    MatrixMultiply(
+        Product<T>{g.m, g.n, g.k, lhs.At<T>(i), rhs.At<T>(i), {c + i * g.m * g.n, g.n, 1}});
   });
 }
 
@@ -133,13 +134,13 @@ void MultiplyWide(const DotGeometry& g, const Side& lhs, const Side& rhs, Value*
 template <class In>
 void MultiplyNarrowIntegers(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out) {
   const bool pred = IsPred(out->shape()->type);
-  MultiplyWide<uint32_t, In>(
-      g, lhs, rhs, out, [pred](const uint32_t* sums, int64_t count, std::byte* to) {
-        In* narrow = reinterpret_cast<In*>(to);
-        for (int64_t i = 0; i < count; ++i) {
-          narrow[i] = static_cast<In>(pred ? sums[i] != 0 : sums[i]);
-        }
-      });
+  MultiplyWide<uint32_t, In>(g, lhs, rhs, out,
+                             [pred](const uint32_t* sums, int64_t count, std::byte* to) {
+                               In* narrow = reinterpret_cast<In*>(to);
+                               for (int64_t i = 0; i < count; ++i) {
+                                 narrow[i] = static_cast<In>(pred ? sums[i] != 0 : sums[i]);
+                               }
+                             });
 }
 
 // Narrow floats sum in f32 and are rounded once.

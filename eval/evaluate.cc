@@ -206,7 +206,8 @@ Result<Value> Domain::DataDependentView(const KernelCall& call, std::vector<Valu
 }
 
 Result<Value> Domain::HiddenRandom(const KernelCall& call, std::vector<Value>, int64_t, int64_t) {
-  return NotImplemented(call, "random numbers of a hidden state, which rewrites may draw otherwise");
+  return NotImplemented(call,
+                        "random numbers of a hidden state, which rewrites may draw otherwise");
 }
 
 void Domain::EnterCollective(const Instruction&, std::span<const DeviceId>) {}

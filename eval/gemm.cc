@@ -219,7 +219,8 @@ template <class T, class In>
 void InParallel(const Product<T, In>& x) {
   const bool by_rows = x.m >= x.n;
   const int64_t length = by_rows ? x.m : x.n;
-  const int64_t products_per_line = std::max<int64_t>(x.m * x.n / std::max<int64_t>(length, 1) * x.k, 1);
+  const int64_t products_per_line =
+      std::max<int64_t>(x.m * x.n / std::max<int64_t>(length, 1) * x.k, 1);
   const int64_t least = (int64_t{1} << 20) / products_per_line + 1;
   const int64_t share = length / (2 * ThreadCount()) + 1;
   const int64_t grain = (std::max(least, share) + kHeight - 1) / kHeight * kHeight;

@@ -1,7 +1,8 @@
-// Convolution by tiles of outputs. Outputs that meet the same window positions at the same distances
-// (all of the interior, say) form a class; within one, a window position is a fixed offset from each
-// output's first input, so that a class is a product of scattered input rows with the kernel whose
-// sums never leave the registers. Padding contributes nothing: it is in no class's positions.
+// Convolution by tiles of outputs. Outputs that meet the same window positions at the same
+// distances (all of the interior, say) form a class; within one, a window position is a fixed
+// offset from each output's first input, so that a class is a product of scattered input rows with
+// the kernel whose sums never leave the registers. Padding contributes nothing: it is in no class's
+// positions.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -48,7 +49,7 @@ std::vector<LineClass> ClassesOf(const WindowDim& window, int64_t inputs, int64_
 
 // One class in all dimensions. Offsets are in elements of the arranged operands and result.
 struct OutputClass {
-  std::vector<tile::Segment> segments;  // .b counts kernel positions
+  std::vector<tile::Segment> segments;            // .b counts kernel positions
   std::vector<std::pair<int64_t, int64_t>> rows;  // first input, output
 };
 
@@ -79,8 +80,8 @@ class Classes {
       std::vector<tile::Segment> longer;
       for (const tile::Segment& s : segments) {
         for (const LineClass::Hit& hit : line[d]->hits) {
-          longer.push_back({s.a + hit.distance * in_strides_[d + 1],
-                            s.b * x_.window[d].size + hit.k});
+          longer.push_back(
+              {s.a + hit.distance * in_strides_[d + 1], s.b * x_.window[d].size + hit.k});
         }
       }
       segments = std::move(longer);
@@ -226,7 +227,7 @@ class TiledConvolution {
     const int64_t batch = RowMajorStrides(x_.lhs_dims)[0];
     for (int64_t g = 0; g < x_.groups(); ++g) {
       const T* lhs = lhs_ + x_.FirstBatch(g) * batch + x_.FirstFeature(g);
-      const GroupTiles<T> tiles{outputs,          begin, end,  lhs,     kernel_ + g * each,
+      const GroupTiles<T> tiles{outputs,         begin, end,  lhs,     kernel_ + g * each,
                                 out_ + g * each, in,    each, features};
       tile::RunOn(vectors, tiles);
     }

@@ -1,6 +1,6 @@
-// The inner loop of products: a tile of kRows x (2 vectors) sums held in registers while k runs, for
-// the vectors of the machine it runs on. Each sum takes its products in ascending order of k, every
-// product and every sum rounded: the bits depend on neither tile nor vector.
+// The inner loop of products: a tile of kRows x (2 vectors) sums held in registers while k runs,
+// for the vectors of the machine it runs on. Each sum takes its products in ascending order of k,
+// every product and every sum rounded: the bits depend on neither tile nor vector.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +66,8 @@ HV_INLINE void Multiply(const Rows& a, const T* b, std::span<const Segment> segm
 
 enum class Vectors : uint8_t { kBaseline, kAvx2, kAvx512Of32Bytes, kAvx512 };
 
-// The fastest vectors of this machine. Where there is AVX-512, tiles of 32 and of 64 bytes are tried
-// once: some machines run the wide ones in two halves.
+// The fastest vectors of this machine. Where there is AVX-512, tiles of 32 and of 64 bytes are
+// tried once: some machines run the wide ones in two halves.
 Vectors FastestVectors();
 
 // body.template Run<kVectorBytes, kRows>(), which is HV_INLINE with all that it calls, compiled for

@@ -1,5 +1,5 @@
-// Products against the sum in ascending order of k, bit for bit: every storage order, sizes that meet
-// each way of computing them, each kind of vector of this machine, any number of threads.
+// Products against the sum in ascending order of k, bit for bit: every storage order, sizes that
+// meet each way of computing them, each kind of vector of this machine, any number of threads.
 #include "eval/gemm.h"
 
 #include <gtest/gtest.h>
@@ -56,8 +56,8 @@ void CheckProduct(int64_t m, int64_t n, int64_t k) {
 }
 
 constexpr std::tuple<int64_t, int64_t, int64_t> kSizes[] = {
-    {3, 5, 0},    {1, 1, 1},    {2, 3, 4},    {1, 3000, 40},  {2500, 1, 40}, {3, 700, 9},
-    {700, 3, 9},  {12, 16, 33}, {13, 17, 19}, {100, 36, 300}, {37, 90, 600}, {96, 1100, 20},
+    {3, 5, 0},   {1, 1, 1},    {2, 3, 4},    {1, 3000, 40},  {2500, 1, 40}, {3, 700, 9},
+    {700, 3, 9}, {12, 16, 33}, {13, 17, 19}, {100, 36, 300}, {37, 90, 600}, {96, 1100, 20},
 };
 
 template <class T, class In = T>
@@ -82,7 +82,8 @@ TEST(Gemm, ThreadsChangeNothing) {
   SetThreadCount(1);
 }
 
-// A tile of any vectors and both ways of reading A: sums of the first rows and columns are compared.
+// A tile of any vectors and both ways of reading A: sums of the first rows and columns are
+// compared.
 struct Tile {
   const float* a;  // [12][kDepth]
   const float* b;  // [kDepth][32]
@@ -93,7 +94,8 @@ struct Tile {
   HV_INLINE void Run() const {
     constexpr int64_t kColumns = tile::kColumns<float, kVectorBytes>;
     float panel[kDepth * kColumns];
-    for (int64_t p = 0; p < kDepth; ++p) std::memcpy(panel + p * kColumns, b + p * 32, kColumns * 4);
+    for (int64_t p = 0; p < kDepth; ++p)
+      std::memcpy(panel + p * kColumns, b + p * 32, kColumns * 4);
     tile::ScatteredRows<float, kRows> rows;
     for (int r = 0; r < kRows; ++r) rows.rows[r] = a + r * kDepth;
     // Two stretches of k, the second continuing from the first.
