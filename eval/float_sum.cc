@@ -22,19 +22,8 @@ constexpr int64_t kContiguous = 1024;
 constexpr int64_t kLanes = 8;
 constexpr int64_t kTermsPerThread = int64_t{1} << 18;
 
-typedef double Doubles __attribute__((vector_size(32)));
+typedef double Doubles __attribute__((vector_size(32), may_alias));
 typedef int64_t Lanes __attribute__((vector_size(32)));
-
-HV_INLINE void Load(const double* from, Doubles* to) { std::memcpy(to, from, sizeof(*to)); }
-template <class T>
-HV_INLINE void Load(const T* from, Doubles* to) {
-  typedef float Floats __attribute__((vector_size(16)));
-  float wide[4];
-  for (int i = 0; i < 4; ++i) wide[i] = static_cast<float>(from[i]);
-  Floats floats;
-  std::memcpy(&floats, wide, sizeof(floats));
-  *to = __builtin_convertvector(floats, Doubles);
-}
 
 #if defined(__clang__)
 #define HV_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -65,17 +54,30 @@ struct EightStretches {
     Doubles sum[2];
     std::memcpy(sum, sums, sizeof(sum));
     int64_t t = 0;
-    for (; t + 4 <= terms; t += 4) {
-      for (int half = 0; half < 2; ++half) {
-        Doubles block[4];
-        for (int l = 0; l < 4; ++l) Load(stretches[4 * half + l] + t, &block[l]);
-        Transpose(block);
-        for (int i = 0; i < 4; ++i) sum[half] += block[i];
-      }
-    }
+    for (; t + 16 <= terms; t += 16) AddTerms<16>(t, sum);
+    for (; t + 4 <= terms; t += 4) AddTerms<4>(t, sum);
     std::memcpy(sums, sum, sizeof(sum));
     for (; t < terms; ++t) {
       for (int l = 0; l < kLanes; ++l) sums[l] += static_cast<double>(stretches[l][t]);
+    }
+  }
+
+  // Widened by loops of their own, which vectorise best, then transposed by fours.
+  template <int kTerms>
+  HV_INLINE void AddTerms(int64_t t, Doubles sum[2]) const {
+    alignas(64) Doubles wide[kLanes][kTerms / 4];
+    for (int l = 0; l < kLanes; ++l) {
+      const T* from = stretches[l] + t;
+      auto* to = reinterpret_cast<double*>(wide[l]);
+      for (int i = 0; i < kTerms; ++i) to[i] = static_cast<double>(from[i]);
+    }
+    for (int i = 0; i < kTerms / 4; ++i) {
+      for (int half = 0; half < 2; ++half) {
+        const Doubles(*from)[kTerms / 4] = wide + 4 * half;
+        Doubles block[4] = {from[0][i], from[1][i], from[2][i], from[3][i]};
+        Transpose(block);
+        sum[half] = sum[half] + block[0] + block[1] + block[2] + block[3];
+      }
     }
   }
 };
