@@ -13,16 +13,74 @@
 namespace hv {
 namespace {
 
+// Sums of short stretches here and there.
+template <class T>
+void AddStretches(std::byte* accumulators, const std::byte* values,
+                  std::span<const Stretch> stretches, size_t length) {
+  typedef T Vector __attribute__((vector_size(16)));
+  constexpr size_t kLanes = 16 / sizeof(T), kAhead = 8;
+  T* into = reinterpret_cast<T*>(accumulators);
+  const T* from = reinterpret_cast<const T*>(values);
+  for (size_t k = 0; k < stretches.size(); ++k) {
+    __builtin_prefetch(into + stretches[std::min(k + kAhead, stretches.size() - 1)].into, 1);
+    T* to = into + stretches[k].into;
+    const T* terms = from + stretches[k].from;
+    size_t i = 0;
+    for (; i + kLanes <= length; i += kLanes) {
+      Vector sum, term;
+      std::memcpy(&sum, to + i, sizeof(Vector));
+      std::memcpy(&term, terms + i, sizeof(Vector));
+      sum += term;
+      std::memcpy(to + i, &sum, sizeof(Vector));
+    }
+    for (; i < length; ++i) to[i] = static_cast<T>(to[i] + terms[i]);
+  }
+}
+
+using StretchKernel = void (*)(std::byte*, const std::byte*, std::span<const Stretch>, size_t);
+
+// For sums of types that are stored as they are added; null for others.
+StretchKernel FindStretchSum(ScalarFn fn, ElementType type) {
+  if (fn != ScalarFn::kAdd) return nullptr;
+  if (type == ElementType::kF32) return AddStretches<float>;
+  if (type == ElementType::kF64) return AddStretches<double>;
+  if (!IsInteger(type)) return nullptr;
+  switch (BitWidth(type)) {
+    case 8:
+      return AddStretches<uint8_t>;
+    case 16:
+      return AddStretches<uint16_t>;
+    case 32:
+      return AddStretches<uint32_t>;
+    case 64:
+      return AddStretches<uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
 class OpCombiner : public Combiner {
  public:
   OpCombiner(ScalarOp op, ScalarFn fn, ElementType type)
-      : op_(op), width_(BitWidth(type)), in_any_order_(IsInteger(type) || IsPred(type)) {
+      : op_(op),
+        stretch_sum_(FindStretchSum(fn, type)),
+        width_(BitWidth(type)),
+        in_any_order_(IsInteger(type) || IsPred(type)) {
     if (!IsNarrowFloat(type)) fold_ = FindFoldKernel(fn, ComputeTypeOf(type));
   }
   Status Combine(std::span<std::byte* const> accumulators, std::span<const std::byte* const> values,
                  size_t count) override {
     const std::byte* in[2] = {accumulators[0], values[0]};
     op_.Run(in, accumulators[0], count);
+    return {};
+  }
+  Status CombineStretches(std::span<std::byte* const> accumulators,
+                          std::span<const std::byte* const> values, std::span<const int> widths,
+                          std::span<const Stretch> stretches, size_t length) override {
+    if (stretch_sum_ == nullptr) {
+      return Combiner::CombineStretches(accumulators, values, widths, stretches, length);
+    }
+    stretch_sum_(accumulators[0], values[0], stretches, length);
     return {};
   }
   bool FoldRun(std::byte* accumulator, const std::byte* values, size_t count) override {
@@ -40,6 +98,7 @@ class OpCombiner : public Combiner {
  private:
   ScalarOp op_;
   SpanKernel fold_ = nullptr;
+  StretchKernel stretch_sum_;
   int width_;
   bool in_any_order_;  // vectorises along a run
 };
@@ -90,6 +149,22 @@ Status CheckTypes(const ScalarProgram& program, std::span<const ElementType> typ
 }
 
 }  // namespace
+
+Status Combiner::CombineStretches(std::span<std::byte* const> accumulators,
+                                  std::span<const std::byte* const> values,
+                                  std::span<const int> widths, std::span<const Stretch> stretches,
+                                  size_t length) {
+  std::vector<std::byte*> into(accumulators.size());
+  std::vector<const std::byte*> from(values.size());
+  for (const Stretch& s : stretches) {
+    for (size_t k = 0; k < into.size(); ++k) {
+      into[k] = accumulators[k] + s.into * widths[k];
+      from[k] = values[k] + s.from * widths[k];
+    }
+    HV_RETURN_IF_ERROR(Combine(into, from, length));
+  }
+  return {};
+}
 
 bool ReturnsParameter(const Module& module, ComputationIndex computation, int64_t parameter) {
   const Computation& body = module.At(computation);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -11,12 +12,22 @@
 
 namespace hv {
 
+// Contiguous elements to combine into contiguous accumulators: where they start in either array.
+struct Stretch {
+  int64_t into, from;
+};
+
 class Combiner {
  public:
   virtual ~Combiner() = default;
   // accumulators[k][i] = f(accumulators[..][i], values[..][i])[k] for i < count.
   virtual Status Combine(std::span<std::byte* const> accumulators,
                          std::span<const std::byte* const> values, size_t count) = 0;
+  // Combines stretches of `length` elements of `widths` bytes each, one stretch after the other.
+  virtual Status CombineStretches(std::span<std::byte* const> accumulators,
+                                  std::span<const std::byte* const> values,
+                                  std::span<const int> widths, std::span<const Stretch> stretches,
+                                  size_t length);
   // Folds `count` values into one accumulator, in order, where that is fast; false if it is not
   // done.
   virtual bool FoldRun(std::byte* accumulator, const std::byte* values, size_t count) {

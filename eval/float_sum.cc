@@ -23,23 +23,16 @@ constexpr int64_t kLanes = 8;
 constexpr int64_t kTermsPerThread = int64_t{1} << 18;
 
 typedef double Doubles __attribute__((vector_size(32), may_alias));
-typedef int64_t Lanes __attribute__((vector_size(32)));
-
-#if defined(__clang__)
-#define HV_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define HV_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, Lanes{__VA_ARGS__})
-#endif
 
 HV_INLINE void Transpose(Doubles rows[4]) {
-  const Doubles even01 = HV_SHUFFLE(rows[0], rows[1], 0, 4, 2, 6);
-  const Doubles odd01 = HV_SHUFFLE(rows[0], rows[1], 1, 5, 3, 7);
-  const Doubles even23 = HV_SHUFFLE(rows[2], rows[3], 0, 4, 2, 6);
-  const Doubles odd23 = HV_SHUFFLE(rows[2], rows[3], 1, 5, 3, 7);
-  rows[0] = HV_SHUFFLE(even01, even23, 0, 1, 4, 5);
-  rows[1] = HV_SHUFFLE(odd01, odd23, 0, 1, 4, 5);
-  rows[2] = HV_SHUFFLE(even01, even23, 2, 3, 6, 7);
-  rows[3] = HV_SHUFFLE(odd01, odd23, 2, 3, 6, 7);
+  const Doubles even01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 2, 6);
+  const Doubles odd01 = __builtin_shufflevector(rows[0], rows[1], 1, 5, 3, 7);
+  const Doubles even23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 2, 6);
+  const Doubles odd23 = __builtin_shufflevector(rows[2], rows[3], 1, 5, 3, 7);
+  rows[0] = __builtin_shufflevector(even01, even23, 0, 1, 4, 5);
+  rows[1] = __builtin_shufflevector(odd01, odd23, 0, 1, 4, 5);
+  rows[2] = __builtin_shufflevector(even01, even23, 2, 3, 6, 7);
+  rows[3] = __builtin_shufflevector(odd01, odd23, 2, 3, 6, 7);
 }
 
 // sums[l] += the terms of stretch number l one after the other, for eight stretches.

@@ -1,4 +1,5 @@
-// Plans once per instruction which digits move where, then visits every index vector.
+// Plans once per instruction which digits move where, then visits every index vector, blocks of
+// them at a time.
 #include "eval/gather_scatter.h"
 
 #include <algorithm>
@@ -65,32 +66,69 @@ IndexPlan Plan(const Dimensions& d, const Shape& operand, const Shape& indices,
   return plan;
 }
 
-// Operand offset of the window at the odometer's position, each start clamped; *inside: was that
-// needed nowhere?
-int64_t WindowBase(const IndexPlan& plan, const Odometer& batch, std::span<const int64_t> indices,
-                   bool* inside) {
-  int64_t base = 0, at = batch.in();
-  *inside = true;
-  for (const IndexPlan::Start& component : plan.components) {
-    const int64_t start = indices[static_cast<size_t>(at)];
-    const int64_t clamped = std::clamp(start, int64_t{0}, component.last);
-    *inside &= clamped == start;
-    base += clamped * component.stride;
-    at += plan.component_stride;
+// Visits the windows of all index vectors in order, some at a time.
+class Windows {
+ public:
+  struct Place {
+    int64_t operand, side;  // offsets of a window
+    bool inside;            // or moved to lie inside
+  };
+  static constexpr int64_t kBlock = 256;
+
+  Windows(const IndexPlan& plan, std::span<const int64_t> indices)
+      : plan_(plan),
+        indices_(indices),
+        last_(plan.batch.empty() ? Digit() : plan.batch.back()),
+        outer_(std::span(plan.batch).first(plan.batch.empty() ? 0 : plan.batch.size() - 1)) {}
+
+  // The next places, along the last digit of the batch; none at the end.
+  std::span<const Place> Next() {
+    if (at_ == last_.extent && outer_.Next()) at_ = 0;
+    const int64_t count = std::min(kBlock, last_.extent - at_);
+    for (int64_t i = 0; i < count; ++i) {
+      places_[i] = {0, outer_.out() + (at_ + i) * last_.out_stride, true};
+    }
+    const int64_t* starts = indices_.data() + outer_.in() + at_ * last_.in_stride;
+    for (const IndexPlan::Start& component : plan_.components) {
+      AddStarts(component, starts, count);
+      starts += plan_.component_stride;
+    }
+    for (const IndexPlan::BatchStart& b : plan_.batch_starts) {
+      const bool last = b.digit + 1 == plan_.batch.size();
+      const int64_t first = last ? at_ : outer_.digit(b.digit);
+      for (int64_t i = 0; i < count; ++i) {
+        places_[i].operand += (first + (last ? i : 0)) * b.stride;
+      }
+    }
+    at_ += count;
+    return {places_, static_cast<size_t>(count)};
   }
-  for (const IndexPlan::BatchStart& b : plan.batch_starts) base += batch.digit(b.digit) * b.stride;
-  return base;
-}
+
+ private:
+  // Each start is clamped.
+  void AddStarts(const IndexPlan::Start& component, const int64_t* starts, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t start = starts[i * last_.in_stride];
+      const int64_t clamped = std::clamp(start, int64_t{0}, component.last);
+      places_[i].inside &= clamped == start;
+      places_[i].operand += clamped * component.stride;
+    }
+  }
+
+  const IndexPlan& plan_;
+  std::span<const int64_t> indices_;
+  Digit last_;
+  Odometer outer_;
+  int64_t at_ = 0;
+  Place places_[kBlock];
+};
 
 bool IsEmpty(std::span<const Digit> digits) { return Odometer::Count(digits) == 0; }
 
 // Contiguous stretches that make up a window, as offsets in operand and window side.
 struct Stretches {
-  struct Offsets {
-    int64_t operand, side;
-  };
   int64_t length = 1;
-  std::vector<Offsets> offsets;
+  std::vector<Stretch> offsets;
 
   explicit Stretches(const Piece& window) {
     std::span<const Digit> outer = window.digits;
@@ -103,6 +141,40 @@ struct Stretches {
       offsets.push_back({o.in(), o.out()});
     } while (o.Next());
   }
+};
+
+// Copies `count` contiguous elements; short runs without a call.
+template <class T>
+void CopyElements(const T* from, T* to, int64_t count) {
+  if (count * static_cast<int64_t>(sizeof(T)) > 256) {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+    return;
+  }
+  constexpr int64_t kStep = std::max<int64_t>(16 / static_cast<int64_t>(sizeof(T)), 1);
+  int64_t i = 0;
+  for (; i + kStep <= count; i += kStep) std::memcpy(to + i, from + i, kStep * sizeof(T));
+  for (; i < count; ++i) to[i] = from[i];
+}
+
+template <class T>
+void GatherTyped(Windows& windows, const Stretches& stretches, const std::byte* in,
+                 std::byte* out) {
+  constexpr size_t kAhead = 12;  // windows whose first line is on its way
+  const T* operand = reinterpret_cast<const T*>(in);
+  T* result = reinterpret_cast<T*>(out);
+  for (auto places = windows.Next(); !places.empty(); places = windows.Next()) {
+    for (size_t i = 0; i < places.size(); ++i) {
+      __builtin_prefetch(operand + places[std::min(i + kAhead, places.size() - 1)].operand);
+      for (const Stretch& s : stretches.offsets) {
+        CopyElements(operand + places[i].operand + s.into, result + places[i].side + s.from,
+                     stretches.length);
+      }
+    }
+  }
+}
+
+struct Bytes16 {
+  uint64_t low, high;
 };
 
 }  // namespace
@@ -133,27 +205,30 @@ Value GatherWith(const IndexPlan& plan, const Value& operand, std::span<const in
                  const Shape* result_shape) {
   Value result = NewLike(operand, result_shape);
   std::byte* out = result.MutableBytes().data();
-  const auto width = static_cast<size_t>(operand.element_bytes());
   if (result.element_count() == 0) return result;
   if (operand.element_count() == 0) {
     std::memset(out, 0, result.bytes().size());
     return result;
   }
-  const bool one_run = IsIdentity(plan.window, Odometer::Count(plan.window.digits));
-  const size_t run_bytes = static_cast<size_t>(Odometer::Count(plan.window.digits)) * width;
-  Piece piece = plan.window;
-  Odometer batch(plan.batch);
-  bool inside = true;
-  do {
-    piece.in_base = WindowBase(plan, batch, indices, &inside);
-    piece.out_base = batch.out();
-    if (one_run) {
-      std::memcpy(out + static_cast<size_t>(piece.out_base) * width,
-                  operand.bytes().data() + static_cast<size_t>(piece.in_base) * width, run_bytes);
-    } else {
-      CopyPiece(piece, operand.bytes().data(), out, operand.element_bytes());
-    }
-  } while (batch.Next());
+  const Stretches stretches(plan.window);
+  Windows windows(plan, indices);
+  const std::byte* in = operand.bytes().data();
+  switch (operand.element_bytes()) {
+    case 1:
+      GatherTyped<uint8_t>(windows, stretches, in, out);
+      break;
+    case 2:
+      GatherTyped<uint16_t>(windows, stretches, in, out);
+      break;
+    case 4:
+      GatherTyped<uint32_t>(windows, stretches, in, out);
+      break;
+    case 8:
+      GatherTyped<uint64_t>(windows, stretches, in, out);
+      break;
+    default:
+      GatherTyped<Bytes16>(windows, stretches, in, out);
+  }
   return result;
 }
 
@@ -162,25 +237,25 @@ Status ScatterWith(const IndexPlan& plan, std::span<Value> operands,
                    Combiner& combiner) {
   if (IsEmpty(plan.batch) || IsEmpty(plan.window.digits)) return {};
   const Stretches stretches(plan.window);
-  std::vector<std::byte*> results;
-  for (Value& o : operands) results.push_back(o.MutableBytes().data());
-  std::vector<std::byte*> accumulators(operands.size());
-  std::vector<const std::byte*> values(operands.size());
-  Odometer batch(plan.batch);
-  bool inside = true;
-  do {
-    const int64_t base = WindowBase(plan, batch, indices, &inside);
-    if (!inside) continue;
-    for (const Stretches::Offsets& s : stretches.offsets) {
-      for (size_t k = 0; k < operands.size(); ++k) {
-        const auto width = static_cast<size_t>(operands[k].element_bytes());
-        accumulators[k] = results[k] + static_cast<size_t>(base + s.operand) * width;
-        values[k] = updates[k].bytes().data() + static_cast<size_t>(batch.out() + s.side) * width;
+  std::vector<std::byte*> accumulators;
+  std::vector<const std::byte*> values;
+  for (Value& o : operands) accumulators.push_back(o.MutableBytes().data());
+  for (const Value& u : updates) values.push_back(u.bytes().data());
+  std::vector<int> widths;
+  for (const Value& o : operands) widths.push_back(o.element_bytes());
+  Windows windows(plan, indices);
+  std::vector<Stretch> block;
+  for (auto places = windows.Next(); !places.empty(); places = windows.Next()) {
+    block.clear();
+    for (const Windows::Place& place : places) {
+      if (!place.inside) continue;
+      for (const Stretch& s : stretches.offsets) {
+        block.push_back({place.operand + s.into, place.side + s.from});
       }
-      HV_RETURN_IF_ERROR(
-          combiner.Combine(accumulators, values, static_cast<size_t>(stretches.length)));
     }
-  } while (batch.Next());
+    HV_RETURN_IF_ERROR(combiner.CombineStretches(accumulators, values, widths, block,
+                                                 static_cast<size_t>(stretches.length)));
+  }
   return {};
 }
 

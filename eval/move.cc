@@ -1,4 +1,4 @@
-// The block copy: the two digits that matter most run in a tight loop, the others as an odometer.
+// The block copy: the two digits that matter most run in a tight loop, the others around it.
 #include "eval/move.h"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/parallel.h"
 
 namespace hv {
 namespace {
@@ -14,8 +15,8 @@ struct Bytes16 {
   uint64_t low, high;
 };
 
-constexpr int64_t kTile = 32;       // square tile of a transposition
-constexpr int64_t kMemcpyRun = 64;  // bytes from which a call to memcpy pays
+constexpr int64_t kMemcpyRun = 64;                // bytes from which a call to memcpy pays
+constexpr int64_t kPerThread = int64_t{1} << 20;  // bytes that are worth a thread
 
 template <class T>
 void CopyRun(const T* in, T* out, int64_t count) {
@@ -26,17 +27,63 @@ void CopyRun(const T* in, T* out, int64_t count) {
   }
 }
 
-// out is written along `a` (its fast digit), in is read along `b`: by tiles that fit the cache.
+template <class T>
+constexpr int kLanes = 16 / static_cast<int>(sizeof(T));  // of a vector of 16 bytes
+
+// The lower or upper halves of two vectors, element by element in turns.
+template <int kHalf, class V, int... kLane>
+inline V Interleave(V a, V b, std::integer_sequence<int, kLane...>) {
+  constexpr int kCount = sizeof...(kLane);
+  return __builtin_shufflevector(a, b, (kLane / 2 + kLane % 2 * kCount + kHalf * kCount / 2)...);
+}
+
+// A square block of vectors: interleaving the first half of its rows with the second, as often as
+// the side halves, transposes it.
+template <class T>
+inline void TransposeBlock(const T* in, int64_t in_row, T* out, int64_t out_row) {
+  typedef T V __attribute__((vector_size(16)));
+  constexpr int kSide = kLanes<T>;
+  constexpr auto kAll = std::make_integer_sequence<int, kSide>();
+  V rows[kSide], next[kSide];
+  for (int r = 0; r < kSide; ++r) std::memcpy(&rows[r], in + r * in_row, sizeof(V));
+  for (int step = 1; step < kSide; step *= 2) {
+    for (int r = 0; r < kSide / 2; ++r) {
+      next[2 * r] = Interleave<0>(rows[r], rows[r + kSide / 2], kAll);
+      next[2 * r + 1] = Interleave<1>(rows[r], rows[r + kSide / 2], kAll);
+    }
+    std::copy_n(next, kSide, rows);
+  }
+  for (int r = 0; r < kSide; ++r) std::memcpy(out + r * out_row, &rows[r], sizeof(V));
+}
+
+// out is written along `a` (its fast digit), in is read along `b`. Tiles are transposed into a
+// buffer and leave it by rows: lines of memory are written whole, however their addresses collide.
 template <class T>
 void CopyTransposed(const T* in, T* out, const Digit& b, const Digit& a) {
+  constexpr int64_t kTile = sizeof(T) <= 4 ? 64 : 32;
+  constexpr int kSide = kLanes<T>;
+  alignas(64) T tile[kTile * kTile];
   for (int64_t b0 = 0; b0 < b.extent; b0 += kTile) {
-    const int64_t b1 = std::min(b.extent, b0 + kTile);
+    const int64_t rows = std::min(b.extent - b0, kTile);
     for (int64_t a0 = 0; a0 < a.extent; a0 += kTile) {
-      const int64_t a1 = std::min(a.extent, a0 + kTile);
-      for (int64_t i = b0; i < b1; ++i) {
-        const T* from = in + i * b.in_stride;
-        T* to = out + i * b.out_stride;
-        for (int64_t j = a0; j < a1; ++j) to[j * a.out_stride] = from[j * a.in_stride];
+      const int64_t columns = std::min(a.extent - a0, kTile);
+      const T* from = in + b0 * b.in_stride + a0 * a.in_stride;
+      const int64_t block_rows = rows / kSide * kSide, block_columns = columns / kSide * kSide;
+      for (int64_t j = 0; j < block_columns; j += kSide) {
+        for (int64_t i = 0; i < block_rows; i += kSide) {
+          const T* block = from + j * a.in_stride + i;
+          if constexpr (kSide > 1) {
+            TransposeBlock(block, a.in_stride, tile + i * kTile + j, kTile);
+          } else {
+            tile[i * kTile + j] = *block;
+          }
+        }
+      }
+      for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = i < block_rows ? block_columns : 0; j < columns; ++j) {
+          tile[i * kTile + j] = from[i + j * a.in_stride];
+        }
+        CopyRun(tile + i * kTile, out + (b0 + i) * b.out_stride + a0, columns);
       }
     }
   }
@@ -52,8 +99,15 @@ void CopyTwo(const T* in, T* out, const Digit& outer, const Digit& inner) {
     for (int64_t i = 0; i < outer.extent; ++i) {
       std::fill_n(out + i * outer.out_stride, inner.extent, in[i * outer.in_stride]);
     }
-  } else {
+  } else if (inner.out_stride == 1 && outer.in_stride == 1 && outer.extent > 1) {
     CopyTransposed(in, out, outer, inner);
+  } else {
+    for (int64_t i = 0; i < outer.extent; ++i) {
+      const T* from = in + i * outer.in_stride;
+      T* to = out + i * outer.out_stride;
+      for (int64_t j = 0; j < inner.extent; ++j)
+        to[j * inner.out_stride] = from[j * inner.in_stride];
+    }
   }
 }
 
@@ -105,9 +159,7 @@ bool StartsWithReusable(const Shape* shape, const Pieces& pieces,
          });
 }
 
-}  // namespace
-
-void CopyPiece(const Piece& piece, const std::byte* in, std::byte* out, int width) {
+void CopyByWidth(const Piece& piece, const std::byte* in, std::byte* out, int width) {
   switch (width) {
     case 1:
       return CopyTyped<uint8_t>(piece, in, out);
@@ -122,6 +174,24 @@ void CopyPiece(const Piece& piece, const std::byte* in, std::byte* out, int widt
   }
   HV_CHECK(width == 16, "no element has this width");
   CopyTyped<Bytes16>(piece, in, out);
+}
+
+}  // namespace
+
+// Threads share the digit that strides furthest in the result.
+void CopyPiece(const Piece& piece, const std::byte* in, std::byte* out, int width) {
+  int64_t bytes = width;
+  for (const Digit& d : piece.digits) bytes *= d.extent;
+  if (bytes < 2 * kPerThread || ThreadCount() == 1) return CopyByWidth(piece, in, out, width);
+  const Digit& shared = piece.digits.front();
+  const int64_t grain = kPerThread / (bytes / shared.extent) + 1;
+  ParallelFor(shared.extent, grain, [&](int64_t begin, int64_t end) {
+    Piece part = piece;
+    part.in_base += begin * shared.in_stride;
+    part.out_base += begin * shared.out_stride;
+    part.digits.front().extent = end - begin;
+    CopyByWidth(part, in, out, width);
+  });
 }
 
 void FillPiece(const Piece& piece, const std::byte* element, std::byte* out, int width) {

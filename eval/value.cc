@@ -39,7 +39,8 @@ void Free(std::byte* data, size_t bytes) {
 }
 
 // Freed storage kept for reuse: touching fresh pages costs more than computing on them. Live and
-// kept bytes together never exceed what was alive at the peak, so keeping them costs no memory.
+// kept bytes together stay within an eighth more than was alive at the peak: without any room, the
+// least new value would drive out storage that the next step asks for.
 class Keeper {
  public:
   // Storage of at least `bytes`, at most an eighth more; null if none is kept.
@@ -88,8 +89,8 @@ Buffer::Buffer(size_t bytes) : size_(bytes), capacity_(std::max(bytes, size_t{1}
   use.live_bytes += static_cast<int64_t>(size_);
   data_ = bytes < kKeptFrom ? nullptr : TheKeeper().Take(bytes, &capacity_);
   if (data_ == nullptr) {
-    TheKeeper().ShrinkTo(
-        static_cast<size_t>(std::max(use.peak_bytes - use.live_bytes, int64_t{0})));
+    const int64_t room = use.peak_bytes + use.peak_bytes / 8 - use.live_bytes;
+    TheKeeper().ShrinkTo(static_cast<size_t>(std::max(room, int64_t{0})));
     data_ = Allocate(capacity_);
   }
   use.peak_bytes = std::max(use.peak_bytes, use.live_bytes);
