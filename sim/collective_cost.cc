@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 namespace hv {
@@ -53,6 +54,14 @@ const AlgorithmCost& Cheapest(const std::vector<AlgorithmCost>& candidates) {
   return *std::min_element(candidates.begin(), candidates.end(), Cheaper);
 }
 
+bool HasCache(const Machine& machine) { return machine.levels[0].cache_bytes > 0; }
+
+Machine CachedBus(Machine bus) {
+  bus.levels[0].bytes_per_second = bus.levels[0].cached_bytes_per_second;
+  bus.levels[0].cache_bytes = 0;
+  return bus;
+}
+
 CollectiveCost Choose(std::vector<AlgorithmCost> candidates) {
   std::stable_sort(candidates.begin(), candidates.end(), Cheaper);
   CollectiveCost cost{std::move(candidates.front()), {}};
@@ -67,8 +76,21 @@ double AlgorithmCost::bytes() const {
   return std::accumulate(bytes_by_level.begin(), bytes_by_level.end(), 0.0);
 }
 
+// The same groups on the bus as it is while all they move stays in its cache.
+struct GroupCosts::InCache {
+  InCache(const Machine& bus, DeviceGroups groups)
+      : machine(CachedBus(bus)), topology(machine), costs(topology, std::move(groups)) {}
+  const Machine machine;
+  const Topology topology;
+  const GroupCosts costs;
+};
+
 GroupCosts::GroupCosts(const Topology& topology, DeviceGroups groups)
-    : GroupCosts(topology, std::move(groups), true) {}
+    : GroupCosts(topology, groups, true) {
+  for (const std::vector<int64_t>& group : groups) devices_ += static_cast<double>(group.size());
+  const Machine& machine = topology.machine();
+  if (HasCache(machine)) in_cache_ = std::make_shared<InCache>(machine, std::move(groups));
+}
 
 GroupCosts::GroupCosts(const Topology& topology, DeviceGroups groups, bool split)
     : network_(topology, std::move(groups)) {
@@ -98,6 +120,13 @@ bool GroupCosts::ReducesInNetwork() const {
   return std::has_single_bit(levels) &&
          network_.topology().machine().levels[static_cast<size_t>(std::countr_zero(levels))]
              .in_network_reduction;
+}
+
+// All of `bytes` from everyone to everyone: one step, if more to send.
+AlgorithmCost GroupCosts::OneShot(double bytes) const {
+  AlgorithmCost shot = Direct(bytes * members());
+  shot.algorithm = "one shot";
+  return shot;
 }
 
 // A share of `bytes` from everyone to everyone, one message after the other.
@@ -146,6 +175,8 @@ GroupCosts::Candidates GroupCosts::FlatAllReduce(double bytes, double fold) cons
     if (scatters[i].algorithm == "in network") continue;
     all.push_back(Sum(scatters[i].algorithm, scatters[i], gathers[i]));
   }
+  all.push_back(OneShot(bytes));
+  all.back().seconds += (n - 1) * bytes * fold;
   Steps doubling("recursive doubling", t);
   StepCost edge;  // of a tree laid over the members
   for (int k = 0; k < steps(); ++k) {
@@ -263,6 +294,9 @@ GroupCosts::Candidates GroupCosts::Broadcasts(double bytes) const {
 CollectiveCost GroupCosts::Of(Opcode opcode, double bytes) const {
   const Topology& t = network_.topology();
   if (network_.size() < 2 || bytes <= 0) return {Nothing(t), {}};
+  if (in_cache_ != nullptr && devices_ * bytes <= t.machine().levels[0].cache_bytes) {
+    return in_cache_->costs.Of(opcode, bytes);
+  }
   const double fold = 1 / t.machine().reduce_bytes_per_second;
   switch (opcode) {
     case Opcode::kAllReduce:
@@ -285,6 +319,12 @@ CollectiveCost GroupCosts::Of(Opcode opcode, double bytes) const {
 CollectiveCost CostOfMessages(double bytes, const std::vector<Message>& messages,
                               const Topology& topology) {
   if (messages.empty() || bytes <= 0) return {Nothing(topology), {}};
+  const Machine& machine = topology.machine();
+  const double all = bytes * static_cast<double>(messages.size());
+  if (HasCache(machine) && all <= machine.levels[0].cache_bytes) {
+    const Machine cached = CachedBus(machine);
+    return CostOfMessages(bytes, messages, Topology(cached));
+  }
   return {Steps("direct", topology).Add(topology.CostOf(messages), bytes).Done(), {}};
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ class GroupCosts {
   bool ReducesInNetwork() const;
 
   AlgorithmCost Direct(double bytes) const;
+  AlgorithmCost OneShot(double bytes) const;
   // A reduce-scatter, or where `fold` is 0 an all-gather, of all `bytes`; `fold`: seconds per byte folded.
   Candidates Flat(double bytes, double fold) const;
   Candidates FlatAllReduce(double bytes, double fold) const;
@@ -61,7 +63,11 @@ class GroupCosts {
   Candidates AllToAlls(double bytes) const;
   Candidates Broadcasts(double bytes) const;
 
+  struct InCache;
+
   GroupNetwork network_;
+  double devices_ = 0;  // of all groups
+  std::shared_ptr<const InCache> in_cache_;  // of a bus that has a cache
   std::vector<Tier> tiers_;  // innermost first; empty where the groups are no boxes
 };
 

@@ -99,7 +99,7 @@ double ComputeSeconds(const Module& module, const Computation& computation,
       machine.flops_per_second > 0
           ? FlopsOf(module, computation, instruction) / machine.flops_per_second
           : 0;
-  return std::max(memory, arithmetic);
+  return machine.seconds_per_kernel + std::max(memory, arithmetic);
 }
 
 }  // namespace hv

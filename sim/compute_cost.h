@@ -1,5 +1,5 @@
 // What one instruction that needs no other device costs on one device: the longer of its arithmetic and of
-// the bytes it reads and writes (roofline). Names and views of values cost nothing; a fusion reads its
+// the bytes it reads and writes (roofline), and the start of its kernel. Names and views of values cost nothing; a fusion reads its
 // operands and writes its result once, whatever it computes inside.
 #pragma once
 

@@ -16,9 +16,10 @@ constexpr int64_t kMostAxisSize = int64_t{1} << 24;
 constexpr int64_t kMostDevicesOfMachine = int64_t{1} << 40;
 constexpr size_t kMostLevels = 16, kMostAxes = 64;
 constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
-constexpr std::string_view kTopologies[] = {"ring", "line", "torus", "mesh", "switch", "tree"};
-constexpr Wiring kWirings[] = {Wiring::kRing, Wiring::kLine,   Wiring::kRing,
-                               Wiring::kLine, Wiring::kSwitch, Wiring::kTree};
+constexpr std::string_view kTopologies[] = {"ring", "line",   "torus", "mesh",
+                                            "switch", "tree", "bus"};
+constexpr Wiring kWirings[] = {Wiring::kRing,   Wiring::kLine, Wiring::kRing, Wiring::kLine,
+                               Wiring::kSwitch, Wiring::kTree, Wiring::kBus};
 
 // One entry of "levels": adds the level and its axes.
 void ReadLevel(const Json& node, Machine* machine, JsonErrors* errors) {
@@ -33,6 +34,9 @@ void ReadLevel(const Json& node, Machine* machine, JsonErrors* errors) {
   level.seconds_of_sender =
       reader.Real("seconds_of_sender", level.seconds_per_message, 0, level.seconds_per_message);
   level.bytes_per_second = reader.Real("bytes_per_second", 1, 1, kMostPerSecond);
+  level.cache_bytes = reader.Real("cache_bytes", 0, 0, kMostPerSecond);
+  level.cached_bytes_per_second =
+      reader.Real("cached_bytes_per_second", level.bytes_per_second, level.bytes_per_second, kMostPerSecond);
   level.shared_port = reader.Bool("shared_port", false);
   level.in_network_reduction = reader.Bool("in_network_reduction", false);
   reader.String("source");
@@ -50,14 +54,14 @@ void ReadLevel(const Json& node, Machine* machine, JsonErrors* errors) {
   reader.Finish();
 }
 
-// Only a switch or a tree at the outside may go on for ever. Links must fit 48 bits, see Topology.
+// Only a switch, a tree or a bus at the outside may go on for ever. Links must fit 48 bits, see Topology.
 void CheckSizes(const Json& levels, const Machine& machine, JsonErrors* errors) {
   int64_t devices = 1;
   for (const Axis& axis : machine.axes) {
     const bool last = &axis == &machine.axes.back();
-    const bool endless = axis.wiring == Wiring::kSwitch || axis.wiring == Wiring::kTree;
-    if (axis.size == 0 && !(last && endless)) {
-      errors->Add(levels, "machine-shape", "only the outermost size of a switch or tree may be 0");
+    if (axis.size == 0 && !(last && HasAnyPort(axis.wiring))) {
+      errors->Add(levels, "machine-shape",
+                  "only the outermost size of a switch, a tree or a bus may be 0");
     }
     if (__builtin_mul_overflow(devices, std::max<int64_t>(axis.size, 1), &devices) ||
         devices > kMostDevicesOfMachine) {
@@ -83,11 +87,17 @@ Result<Machine> ReadMachine(const JsonDocument& document) {
       errors.Add(*levels, "machine-levels", "expected a list with at least one level");
     }
     CheckSizes(*levels, machine, &errors);
+    const auto cached = [](const NetworkLevel& level) { return level.cache_bytes > 0; };
+    const bool is_bus = machine.axes.size() == 1 && machine.axes[0].wiring == Wiring::kBus;
+    if (!is_bus && std::any_of(machine.levels.begin(), machine.levels.end(), cached)) {
+      errors.Add(*levels, "machine-bus", "only a machine that is one bus has a cache");
+    }
   }
   machine.reduce_bytes_per_second =
       reader.Real("reduce_bytes_per_second", kMostPerSecond, 1, kMostPerSecond);
   if (const Json* compute = reader.Get("compute")) {
     ObjectReader fields(*compute, &errors);
+    machine.seconds_per_kernel = fields.Real("seconds_per_kernel", 0, 0, 1);
     machine.flops_per_second = fields.Real("flops_per_second", 0, 1, kMostPerSecond);
     machine.memory_bytes_per_second = fields.Real("memory_bytes_per_second", 0, 1, kMostPerSecond);
     fields.String("source");

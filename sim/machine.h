@@ -15,7 +15,13 @@ enum class Wiring : uint8_t {
   kLine,    // a ring without the link that closes it
   kSwitch,  // a port each; all pairs at once
   kTree,    // the leaves of a binary tree of links
+  kBus,     // one medium for all: the messages of all pairs share it
 };
+
+// Does it lead from any device to any other, without passing those between?
+constexpr bool HasAnyPort(Wiring wiring) {
+  return wiring != Wiring::kRing && wiring != Wiring::kLine;
+}
 
 // One digit of a device's place. A torus is several rings, which form one level.
 struct Axis {
@@ -31,6 +37,8 @@ struct NetworkLevel {
   double bytes_per_second = 0;        // of a link or port, one way
   bool shared_port = false;           // one port serves all devices of the levels below
   bool in_network_reduction = false;  // the switch adds up and multicasts
+  double cache_bytes = 0;  // of a bus that is the whole machine: collectives of no more bytes in all
+  double cached_bytes_per_second = 0;  // go at this rate
 };
 
 struct Machine {
@@ -39,6 +47,7 @@ struct Machine {
   std::vector<NetworkLevel> levels;      // innermost first
   std::vector<Axis> axes;                // innermost first; device id = mixed radix over them
   double reduce_bytes_per_second = 0;    // operand bytes that a collective folds
+  double seconds_per_kernel = 0;         // before an instruction starts to compute
   double flops_per_second = 0;           // 0: computing is free
   double memory_bytes_per_second = 0;    // 0: memory is free
 

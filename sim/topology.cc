@@ -46,6 +46,10 @@ int64_t Topology::Cross(size_t axis_index, int64_t at, int64_t here, int64_t the
   const auto add = [&](int64_t height, bool forward, int64_t where) {
     loads->Add(axis_index, height, forward, where, per_byte);
   };
+  if (axis.wiring == Wiring::kBus) {
+    add(0, true, axis.size > 0 ? at / (stride * axis.size) : 0);
+    return 1;
+  }
   if (axis.wiring == Wiring::kSwitch) {
     const int64_t devices = level.shared_port ? stride : 1;  // behind one port
     add(0, true, at / devices);
@@ -80,9 +84,8 @@ void Topology::Route(const Message& message, Loads* loads, StepCost* cost) const
     const NetworkLevel& level = machine_.levels[static_cast<size_t>(axis.level)];
     const int64_t here = PlaceOf(at, a), there = PlaceOf(message.to, a);
     if (here == there) continue;
-    const bool any_port = axis.wiring == Wiring::kSwitch || axis.wiring == Wiring::kTree;
     const int64_t hops = Cross(a, at, here, there, loads);
-    at = any_port ? message.to : at + (there - here) * strides_[a];
+    at = HasAnyPort(axis.wiring) ? message.to : at + (there - here) * strides_[a];
     seconds += static_cast<double>(hops) * level.seconds_per_message;
     sender = std::max(sender, level.seconds_of_sender);
     cost->levels |= uint64_t{1} << axis.level;

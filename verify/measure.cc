@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/time_limit.h"
+#include "sim/timing.h"
 #include "verify/native_input.h"
 #include "verify/pair.h"
 #include "verify/prepare.h"
@@ -25,20 +26,6 @@ namespace {
 constexpr size_t kWarmUps = 1;  // the first round touches fresh memory
 constexpr size_t kLeastRounds = 5, kMostRounds = 1000;
 constexpr double kEnoughSeconds = 0.5;  // of all rounds together
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-double Slowest(double seconds, Transport* transport) {
-  double slowest = 0;
-  for (const std::string& text : transport->AllGather(fmt::format("{:.17g}", seconds))) {
-    slowest = std::max(slowest, std::stod(text));
-  }
-  return slowest;
-}
 
 // The same arrays for every run, each device with one of its own. What is in them does not matter, so
 // the devices of a rank get copies of what its first one gets: drawing numbers takes longest.
@@ -78,7 +65,7 @@ class Stopwatch {
       const auto outcome =
           RunModule(module, pair_.mesh, MakeInputs(module, space_, fill_), options_);
       if (!outcome || outcome->stall) return false;
-      (*seconds)[static_cast<size_t>(side)] = Slowest(outcome->seconds, transport_);
+      (*seconds)[static_cast<size_t>(side)] = SlowestOf(outcome->seconds, transport_);
     }
     return true;
   }
@@ -105,7 +92,7 @@ std::optional<MeasuredCost> Measure(const Stopwatch& stopwatch) {
     total += seconds[0] + seconds[1];
   }
   if (times[0].empty()) return {};
-  return MeasuredCost{Median(times[0]), Median(times[1]), static_cast<int64_t>(times[0].size()),
+  return MeasuredCost{MedianOf(times[0]), MedianOf(times[1]), static_cast<int64_t>(times[0].size()),
                       false};
 }
 

@@ -25,7 +25,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"verify", {"base", "hlo", "eval", "sim", "passes"}},
     {"report", {"base", "hlo", "eval", "sim", "passes", "verify"}},
     {"tools", {"base", "hlo", "eval", "sim", "passes", "verify", "report"}},
-    {"bench", {"base", "hlo", "eval", "sim", "passes", "verify", "report"}},
+    {"bench", {"base", "hlo", "eval", "sim", "passes", "verify", "report", "tools"}},
 };
 
 struct Include {

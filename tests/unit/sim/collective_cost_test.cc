@@ -56,6 +56,19 @@ TEST(CollectiveCost, ClosedFormsOnASwitch) {
   EXPECT_NEAR(SecondsBy(a2a, "Bruck"), 3 * (a + sb / 2), 1e-12);
 }
 
+TEST(CollectiveCost, ABusCarriesTheMessagesOfAllPairs) {
+  Machine machine = Simple(Wiring::kBus, {0});
+  machine.levels[0].cache_bytes = 8e6;
+  machine.levels[0].cached_bytes_per_second = 4 * kBandwidth;
+  const CollectiveCost cached = Of(machine, Opcode::kReduceScatter, 1e6, {Range(8)});
+  EXPECT_NEAR(SecondsBy(cached, "direct"), 7 * kAlpha + 7e6 / (4 * kBandwidth), 1e-12);
+  const CollectiveCost larger = Of(machine, Opcode::kReduceScatter, 2e6, {Range(8)});
+  EXPECT_NEAR(SecondsBy(larger, "direct"), 7 * kAlpha + 14e6 / kBandwidth, 1e-12);
+  // Groups side by side share it too.
+  const CollectiveCost pairs = Of(machine, Opcode::kReduceScatter, 8e6, {{0, 1}, {2, 3}, {4, 5}});
+  EXPECT_NEAR(SecondsBy(pairs, "direct"), kAlpha + 24e6 / kBandwidth, 1e-12);
+}
+
 TEST(CollectiveCost, BytesAreThoseOfTheAlgorithm) {
   const Machine machine = Simple(Wiring::kSwitch, {0});
   EXPECT_NEAR(Of(machine, Opcode::kReduceScatter, 8e6, {Range(8)}).best.bytes(), 7e6, 1);
