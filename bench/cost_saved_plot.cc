@@ -11,7 +11,7 @@
 namespace hv {
 namespace {
 
-constexpr double kWidth = 360, kHeight = 220, kLeft = 44, kTop = 24, kRight = 12, kBottom = 34;
+constexpr double kWidth = 360, kHeight = 220, kLeft = 44, kTop = 24, kRight = 22, kBottom = 34;
 constexpr std::array<const char*, 6> kColors = {"#0b6e99", "#b45309", "#4d7c0f",
                                                 "#7e22ce", "#be123c", "#475569"};
 
