@@ -75,6 +75,20 @@ Document ToJson(const SuspectReport& suspect) {
   return json;
 }
 
+Document ToJson(const SmallerFailure& smaller) {
+  Document json = {{"devices",
+                    {{"replicas", smaller.replicas},
+                     {"partitions", smaller.partitions},
+                     {"originals", smaller.devices}}},
+                   {"closed", smaller.closed},
+                   {"remade", smaller.remade}};
+  if (smaller.counterexample) json["counterexample"] = ToJson(*smaller.counterexample);
+  AddList("cycle", smaller.cycle, &json);
+  json["before_hlo"] = smaller.before_hlo;
+  json["after_hlo"] = smaller.after_hlo;
+  return json;
+}
+
 Document Deadlock(const CaseReport& report) {
   Document json = Document::object();
   AddText("module", report.stalled, &json);
@@ -163,6 +177,7 @@ Document ToJson(const CaseReport& report) {
   json["devices"] = {{"replicas", report.replicas}, {"partitions", report.partitions}};
   if (report.counterexample) json["counterexample"] = ToJson(*report.counterexample);
   if (report.suspect) json["suspect"] = ToJson(*report.suspect);
+  if (report.smaller) json["smaller"] = ToJson(*report.smaller);
   AddList("deadlock", Deadlock(report), &json);
   AddItems("diagnostics", report.diagnostics, &json);
   AddItems("evidence", report.evidence, &json);

@@ -84,9 +84,9 @@ std::string Cost(const CostReport& cost) {
 // "ar: all-reduce by ring, 3 us; recursive doubling 4 us", per collective of one side.
 void AddCollectives(std::string_view label, const CostSide& side, Lines* lines) {
   for (const CollectiveLine& c : side.collectives) {
-    std::string text = fmt::format("{}: {} by {}, {}", c.instruction, c.opcode,
-                                   c.algorithm.empty() ? "nothing" : c.algorithm,
-                                   FormatSeconds(c.seconds));
+    std::string text =
+        fmt::format("{}: {} by {}, {}", c.instruction, c.opcode,
+                    c.algorithm.empty() ? "nothing" : c.algorithm, FormatSeconds(c.seconds));
     if (c.turns != 1) text += fmt::format(" in {:.6g} turns", c.turns);
     if (!c.next_best.empty()) {
       text += fmt::format("; {} would take {}", c.next_best, FormatSeconds(c.next_best_seconds));
@@ -118,7 +118,6 @@ void AddCost(const CostReport& cost, bool verbose, Lines* lines) {
   AddCollectives("after", cost.after, lines);
 }
 
-
 std::string InputText(const InputElement& element) {
   const std::string name = element.parameter_name.empty()
                                ? fmt::format("parameter {}", element.parameter)
@@ -144,6 +143,20 @@ void AddCounterexample(const Counterexample& example, Lines* lines) {
   lines->Add("before at", example.first_diverging_before);
   lines->Add("after at", example.first_diverging_after);
   lines->Add("reproduce", example.reproduce);
+}
+
+void AddSmaller(const SmallerFailure& smaller, Lines* lines) {
+  lines->Add("smallest",
+             fmt::format("{} x {}: devices ({}){}", Count(smaller.replicas, "replica"),
+                         Count(smaller.partitions, "partition"), fmt::join(smaller.devices, ") ("),
+                         smaller.closed ? ", as they are" : ", groups cut to these"));
+  if (const auto& c = smaller.counterexample) {
+    lines->Add("", fmt::format("there device ({}), output {}, index {}: before {}, after {}",
+                               c->device, c->output, Index(c->index), c->before, c->after));
+  }
+  if (!smaller.cycle.empty()) {
+    lines->Add("", fmt::format("there ({})", fmt::join(smaller.cycle, ") -> (")));
+  }
 }
 
 void AddSuspect(const SuspectReport& suspect, Lines* lines) {
@@ -225,6 +238,7 @@ std::string CaseBlock(const CaseReport& report, bool verbose, bool color) {
   if (report.counterexample) AddCounterexample(*report.counterexample, &lines);
   if (report.suspect) AddSuspect(*report.suspect, &lines);
   AddDeadlock(report, &lines);
+  if (report.smaller) AddSmaller(*report.smaller, &lines);
   AddEvidence(report, &lines);
   lines.AddAll("assuming", report.assumptions);
   lines.AddAll("note", report.notes);

@@ -43,6 +43,8 @@ void DeclareScenario(CommandLine* line, RawFlags* raw) {
   line->Text("--replicated", &s.replicated, "parameters equal on all devices: 0,2");
   line->Flag("--explain-proof", &s.explain_proof,
              "print the normal forms that the prover compared");
+  line->Flag("--minimize-topology", &s.minimize_topology,
+             "look for the smallest mesh on which a case fails");
   line->Flag("--ignore-claims", &s.ignore_claims, "do not assume what shardings claim");
   line->Text("--machine", &s.machine, "machine for the cost of collectives, a name or a file");
   line->Real("--max-cost-ratio", &s.max_cost_ratio, "fail a rewrite that costs more than this");
@@ -60,6 +62,8 @@ void Declare(CommandLine* line, RawFlags* raw) {
   line->Text("--junit", &f->junit, "write a JUnit report");
   line->Text("--sarif", &f->sarif, "write a SARIF report for code scanning");
   line->Text("--summary", &f->summary, "write a summary in GitHub markdown");
+  line->Text("--write-minimized", &f->write_minimized,
+             "write the modules of the smallest failures to a folder; --minimize-topology");
   line->Flag("--self-test", &f->self_test,
              "check every collective over the ranks in use, before a pass is blamed, and stop");
   line->Flag("--explain", &raw->explain, "print what the passes decided about each candidate");
@@ -81,6 +85,7 @@ Result<VerifyFlags> Resolve(RawFlags raw) {
   if (!raw.memory_limit.empty()) {
     HV_ASSIGN(s.memory_limit_bytes, ParseBytes("--memory-limit", raw.memory_limit));
   }
+  s.minimize_topology |= !flags.write_minimized.empty();
   flags.fail_on = static_cast<FailOn>(raw.fail_on);
   flags.color = kColors[static_cast<size_t>(raw.color)];
   flags.verbosity = raw.quiet                    ? Verbosity::kQuiet

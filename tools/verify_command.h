@@ -13,6 +13,7 @@ namespace hv {
 struct VerifyFlags {
   ScenarioFlags scenario;
   std::string json, junit, sarif, summary;  // files; "-": standard output; empty: not asked for
+  std::string write_minimized;              // a folder for the modules of smaller failures
   std::optional<int64_t> ranks;
   FailOn fail_on = FailOn::kUnknown;
   std::string_view color = "auto";

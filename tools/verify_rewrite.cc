@@ -20,6 +20,7 @@
 #include "tools/output_file.h"
 #include "tools/program.h"
 #include "tools/run_output.h"
+#include "tools/smaller_output.h"
 #include "tools/verify_command.h"
 #include "verify/verify.h"
 
@@ -42,6 +43,9 @@ Status Print(const VerifyFlags& flags, const Report& report) {
       {flags.json, [&] { return RenderJson(report); }}};
   for (const auto& [file, render] : files) {
     if (!file.empty()) HV_RETURN_IF_ERROR(WriteOutput(file, render()));
+  }
+  if (!flags.write_minimized.empty()) {
+    HV_RETURN_IF_ERROR(WriteSmallerModules(report, flags.write_minimized));
   }
   if (flags.json == "-") return {};
   const bool color = WantsColor(flags.color, isatty(1) != 0, LaunchedRanks() > 0);

@@ -12,6 +12,7 @@
 #include "verify/describe.h"
 #include "verify/examination.h"
 #include "verify/flags.h"
+#include "verify/minimize_topology.h"
 #include "verify/schedule.h"
 
 namespace hv {
@@ -180,7 +181,8 @@ void ExaminePrepared(const Scenario& scenario, Prepared prepared, Examined* exam
   auto examination = ExamineUnderAssumptions(pair, scenario, *ranges, &report.assumptions);
   const bool proved = examination->IsProved();
   Conclude(scenario, pair, examination.get(), examined);
-  if ((examined->refutation || scenario.measure) && !scenario.pass_command.empty()) {
+  const bool again = examined->refutation || scenario.minimize_topology || scenario.measure;
+  if (again && !scenario.pass_command.empty()) {
     examined->rewritten = PrintModule(pair.after);
   }
   if (TimeLimit::IsOver() && !proved) RunOutOfTime(scenario, examined);
@@ -203,6 +205,7 @@ void RunOutOfTime(const Scenario& scenario, Examined* examined) {
   examined->refutation.reset();
   CaseReport& report = examined->report;
   report.counterexample.reset();
+  report.smaller.reset();
   report.stalled.clear();
   report.waiting.clear();
   report.cycle.clear();
@@ -224,6 +227,7 @@ Examined Examine(const Scenario& scenario) {
       Invalidate(std::move(failed->error), failed->from_pass, &examined);
     } else {
       ExaminePrepared(scenario, std::move(std::get<Prepared>(prepared)), &examined);
+      if (scenario.minimize_topology) MinimizeTopology(scenario, &examined);
     }
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

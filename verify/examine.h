@@ -28,6 +28,7 @@ struct Examined {
   InputAssumptions assumptions;  // under which the findings hold
   std::optional<Refutation> refutation;
   std::string rewritten;  // what the pass command made of the module, where it must run again
+  std::vector<Examined> smaller;  // the case of report.smaller, if there is one
 };
 
 // Takes no longer than the scenario allows, but for one long step.

@@ -23,6 +23,11 @@ void Fields(A& a, SuspectReport& v) {
   a(v.before, v.after, v.difference, v.counterexample, v.before_hlo, v.after_hlo);
 }
 template <class A>
+void Fields(A& a, SmallerFailure& v) {
+  a(v.replicas, v.partitions, v.devices, v.closed, v.remade, v.counterexample, v.cycle,
+    v.before_hlo, v.after_hlo);
+}
+template <class A>
 void Fields(A& a, WaitingDevice& v) {
   a(v.device, v.instruction, v.signature, v.waits_for);
 }
@@ -62,9 +67,9 @@ void Fields(A& a, Diagnostic& v) {
 template <class A>
 void Fields(A& a, CaseReport& v) {
   a(v.name, v.file, v.verdict, v.level, v.precision, v.reason, v.expect, v.as_expected, v.missed,
-    v.replicas, v.partitions, v.counterexample, v.suspect, v.evidence, v.assumptions, v.notes,
-    v.normal_forms,
-    v.stalled, v.waiting, v.cycle, v.cost, v.measured, v.decisions, v.diagnostics, v.invalid_from_pass,
+    v.replicas, v.partitions, v.counterexample, v.suspect, v.smaller, v.evidence, v.assumptions,
+    v.notes, v.normal_forms, v.stalled, v.waiting, v.cycle, v.cost, v.measured, v.decisions,
+    v.diagnostics, v.invalid_from_pass,
     v.unsupported, v.seconds);
 }
 template <class A>
@@ -102,7 +107,7 @@ void Fields(A& a, Refutation& v) {
 }
 template <class A>
 void Fields(A& a, Examined& v) {
-  a(v.report, v.findings, v.demand, v.assumptions, v.refutation, v.rewritten);
+  a(v.report, v.findings, v.demand, v.assumptions, v.refutation, v.rewritten, v.smaller);
 }
 
 std::string ToWire(std::vector<Examined>& cases) {

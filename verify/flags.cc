@@ -78,7 +78,9 @@ Status ApplyFlags(const ScenarioFlags& flags, Scenario* scenario) {
   scenario->measure |= flags.measure;
   if (flags.private_results) scenario->private_results = *flags.private_results;
   scenario->inputs.explain_proof |= flags.explain_proof;
-  scenario->custom_calls = flags.custom_calls;
+  scenario->minimize_topology |= flags.minimize_topology;
+  scenario->custom_calls.insert(scenario->custom_calls.end(), flags.custom_calls.begin(),
+                                flags.custom_calls.end());
   return ApplyInputFlags(flags, scenario);
 }
 

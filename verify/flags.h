@@ -26,6 +26,7 @@ struct ScenarioFlags {
   bool ignore_claims = false;
   bool measure = false;
   std::optional<bool> private_results;
+  bool minimize_topology = false;
   bool explain_proof = false;
 };
 

@@ -84,6 +84,17 @@ struct SuspectReport {
   std::string before_hlo, after_hlo;
 };
 
+// The smallest mesh found on which the case fails in the same way.
+struct SmallerFailure {
+  int64_t replicas = 1, partitions = 1;
+  std::vector<std::string> devices;  // what its devices are in the mesh of the case, in order
+  bool closed = false;   // they compute just what they do there; else groups have lost members
+  bool remade = false;   // passes made the module after anew, from this module before
+  std::optional<Counterexample> counterexample;  // if kRefuted
+  std::vector<std::string> cycle;                // if kDeadlock
+  std::string before_hlo, after_hlo;
+};
+
 // One device that waits for ever.
 struct WaitingDevice {
   std::string device;  // "r,p"
@@ -113,6 +124,7 @@ struct CaseReport {
   int64_t replicas = 1, partitions = 1;
   std::optional<Counterexample> counterexample;
   std::optional<SuspectReport> suspect;
+  std::optional<SmallerFailure> smaller;  // if it was looked for
   std::vector<Evidence> evidence;
   std::vector<std::string> assumptions;
   std::vector<std::string> notes;  // "before deadlocks too", discarded inputs, ...

@@ -48,6 +48,8 @@ class Reader {
     if (scenario.machine.find('/') != std::string::npos) {
       scenario.machine = Resolve(scenario.machine);
     }
+    scenario.minimize_topology = reader.Bool("minimize_topology", false);
+    if (const Json* calls = reader.Get("custom_calls")) ReadCustomCalls(*calls, &scenario);
     const double ratio = reader.Real("max_cost_ratio", -1, 0, kInfinity);
     if (ratio >= 0) scenario.max_cost_ratio = ratio;
     scenario.measure = reader.Bool("measure", false);
@@ -102,6 +104,22 @@ class Reader {
                    "'module' needs one of 'passes' and 'pass_command'; 'before' and 'after' none");
     }
     if (!module.empty()) scenario->before = module;
+  }
+
+  // {"target": "module.hlo", "other": ["one_shape.hlo", "another.hlo"]}
+  void ReadCustomCalls(const Json& node, Scenario* scenario) {
+    if (!node.Is(Json::Kind::kObject)) errors_->Add(node, "json-type", "expected an object");
+    for (const JsonMember& member : node.members()) {
+      const Json& value = member.value;
+      const bool several = value.Is(Json::Kind::kArray);
+      for (const Json& path : several ? value.items() : std::span<const Json>(&value, 1)) {
+        if (!path.Is(Json::Kind::kString) || path.string().empty()) {
+          errors_->Add(path, "json-type", "expected a path");
+          continue;
+        }
+        scenario->custom_calls.push_back(std::string(member.key) + "=" + Resolve(path.string()));
+      }
+    }
   }
 
   HloSource ReadSource(ObjectReader* reader, std::string_view key) {

@@ -62,6 +62,7 @@ struct Scenario {
   bool private_results = false;  // each device a copy of its own of what collectives yield
   std::optional<double> max_cost_ratio;
   bool ignore_claims = false;
+  bool minimize_topology = false;         // look for a failure on fewer devices
   double timeout_seconds = 0;            // 0: none
   int64_t memory_limit_bytes = 0;        // of one run; 0: what the machine has
   std::optional<JsonDocument> document;  // keeps InputPlan's nodes alive

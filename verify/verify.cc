@@ -13,6 +13,7 @@
 #include "verify/examine.h"
 #include "verify/examined_wire.h"
 #include "verify/measure.h"
+#include "verify/minimize_topology.h"
 
 namespace hv {
 namespace {
@@ -50,6 +51,14 @@ std::vector<Examined> ExamineAll(const std::vector<Scenario>& scenarios, Transpo
   return all;
 }
 
+// A refutation on a smaller mesh counts if it, too, stands on the ranks.
+void ConfirmSmaller(const Scenario& scenario, Examined* examined, Transport* transport) {
+  Examined& smaller = examined->smaller.front();
+  if (!smaller.refutation) return;
+  ConfirmRefutation(SmallerScenario(scenario, *examined->report.smaller), &smaller, transport);
+  if (!smaller.refutation) examined->report.smaller.reset();
+}
+
 // The verdict of one case, unless it was clear before anything ran.
 void Conclude(Examined* examined, bool* internal_error) {
   CaseReport& report = examined->report;
@@ -78,6 +87,7 @@ Report Verify(const std::vector<Scenario>& scenarios, const VerifyOptions& optio
     const CheckContext context("confirming " + scenarios[i].name);
     transport->LimitWaits(PatienceFor(scenarios[i].timeout_seconds));
     if (all[i].refutation) ConfirmRefutation(scenarios[i], &all[i], transport);
+    if (all[i].report.smaller) ConfirmSmaller(scenarios[i], &all[i], transport);
     if (scenarios[i].measure && all[i].report.diagnostics.empty()) {
       MeasureCase(scenarios[i], &all[i], transport);
     }
