@@ -460,7 +460,7 @@ class ScaleSolver {
     }
   }
 
-  // Nothing grows: the largest of each class of multiples stays as it is.
+  // The largest of each class of multiples stays as it is, but where some other must.
   void Settle() {
     std::vector<Ratio> largest(multiples_.size(), Ratio{0, 1});
     for (size_t u = 0; u < multiples_.size(); ++u) {

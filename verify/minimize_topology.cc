@@ -35,12 +35,12 @@ Scenario AsPair(const Scenario& scenario, const Examined& examined) {
 // "%name" of a printed instruction.
 std::string NameIn(const std::string& printed) { return printed.substr(0, printed.find(' ')); }
 
-// Where the failure begins: instructions by name.
+// Where the failure begins, by name: the first instruction with a value of its own, or those that
+// wait. Empty if that is not known.
 std::set<std::string> OriginOf(const CaseReport& report) {
   std::set<std::string> names;
-  if (report.counterexample) {
-    names.insert("before " + NameIn(report.counterexample->first_diverging_before));
-    names.insert("after " + NameIn(report.counterexample->first_diverging_after));
+  if (report.counterexample && !report.counterexample->first_diverging_after.empty()) {
+    names.insert(NameIn(report.counterexample->first_diverging_after));
   }
   for (const WaitingDevice& waiting : report.waiting) names.insert(waiting.instruction);
   return names;

@@ -208,6 +208,9 @@ class Restricter {
       }
       if (!members.empty()) groups.push_back(arena_.Copy(members));
     }
+    if (groups.empty() && why_.empty()) {  // which would mean one group of all
+      why_ = fmt::format("no group of {} is left", instruction.name);
+    }
     DeviceList* restricted = arena_.New<DeviceList>();
     restricted->form = DeviceList::Form::kLists;
     restricted->lists = arena_.Copy(groups);

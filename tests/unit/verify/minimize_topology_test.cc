@@ -97,13 +97,13 @@ TEST(RestrictModules, PairsAreKeptOrReroutedOrRefused) {
 }
 
 TEST(RestrictModules, SaysWhatCannotShrink) {
-  EXPECT_EQ(OnPart("num_partitions=2", R"(
+  EXPECT_EQ(OnPart("num_partitions=3", R"(
       x = f32[1] parameter(0)
-      g = f32[2] all-gather(x), channel_id=1, replica_groups={{0,1}}, dimensions={0}, use_global_device_ids=true
-      c = f32[2] constant({1, 2})
-      ROOT s = f32[2] add(g, c))",
-                   {{0}, {0}}),
-            "dimension 0 of x would become 1 x 2/1");
+      g = f32[3] all-gather(x), channel_id=1, replica_groups={{0,1,2}}, dimensions={0}, use_global_device_ids=true
+      c = f32[3] constant({1, 2, 3})
+      ROOT s = f32[3] add(g, c))",
+                   {{0}, {0, 1}}),
+            "dimension 0 of x would become 1 x 3/2");
   EXPECT_THAT(OnPart("num_partitions=2", R"(
       x = f32[3] parameter(0)
       y = f32[3] parameter(1)
@@ -139,10 +139,10 @@ int CompareClosedParts(const Module& module, const std::string& file) {
   const DeviceCounts counts = DeduceCounts(module);
   const Mesh mesh{counts.replicas, counts.partitions};
   const InputSpace space(module, mesh);
-  NativeInput input;
-  const InputFn inputs = MakeInputs(
-      module, space,
-      FillNative(input, space, std::vector<std::optional<InputRange>>(space.slots().size()), {}));
+  const NativeInput input;
+  const InputPlan plan;
+  const std::vector<std::optional<InputRange>> ranges(space.slots().size());
+  const InputFn inputs = MakeInputs(module, space, FillNative(input, space, ranges, plan));
   const auto whole = RunOn(module, mesh, inputs);
   if (!whole) return 0;
   int compared = 0;
@@ -151,7 +151,7 @@ int CompareClosedParts(const Module& module, const std::string& file) {
     if (!smaller.closed) continue;
     std::string why;
     const auto restricted = RestrictModules(modules, mesh, smaller.part, LostSource::kRefuse, &why);
-    EXPECT_TRUE(restricted) << file << ": " << why;
+    EXPECT_TRUE(restricted || why.ends_with("is left")) << file << ": " << why;
     if (!restricted) continue;
     const auto parsed = ParseModule(file, PrintModule(restricted->front()));
     if (!parsed) ADD_FAILURE() << file << FormatError(parsed.error());
@@ -184,26 +184,52 @@ TEST(RestrictModules, ClosedPartsComputeWhatTheyDidInTheWhole) {
   EXPECT_GT(compared, 300);
 }
 
+// The sum over all devices is taken for eight, which is right on eight devices alone: on fewer that
+// is a difference of its own. What is wrong is what device 5 adds, whatever the sum.
 TEST(MinimizeTopology, AnotherFailureIsNotTaken) {
-  // On two devices the sum would be wrong for a reason of its own: it is compared with eight.
-  Scenario s = PairOf(ModuleOf("num_partitions=8", R"(
+  const std::string sum =
+      "sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) }\n";
+  const std::string head = R"(
       x = s32[] parameter(0)
       one = s32[] constant(1)
-      n = s32[] all-reduce(one), channel_id=1, replica_groups={{0,1,2,3,4,5,6,7}}, use_global_device_ids=true, to_apply=isum
+      p = u32[] partition-id()
+      five = u32[] constant(5)
+      here = pred[] compare(p, five), direction=EQ
+      zero = s32[] constant(0)
+      three = s32[] constant(3)
+      more = s32[] select(here, three, zero))";
+  Scenario s = PairOf(ModuleOf("num_partitions=8", head + R"(
+      n = s32[] all-reduce(one), channel_id=1, replica_groups={{0,1,2,3,4,5,6,7}}, use_global_device_ids=true, to_apply=sum
       y = s32[] multiply(x, n)
-      ROOT r = s32[] subtract(y, one))",
-                               "isum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = "
-                               "s32[] add(a, b) }\n"),
-                      ModuleOf("num_partitions=8", R"(
-      x = s32[] parameter(0)
-      one = s32[] constant(1)
+      ROOT r = s32[] add(y, more))",
+                               sum),
+                      ModuleOf("num_partitions=8", head + R"(
       eight = s32[] constant(8)
       y = s32[] multiply(x, eight)
-      ROOT r = s32[] add(y, one))"));
+      twice = s32[] add(more, more)
+      ROOT r = s32[] add(y, twice))",
+                               sum));
   s.minimize_topology = true;
   const CaseReport c = VerdictOf(s);
   EXPECT_EQ(c.verdict, Verdict::kRefuted);
-  EXPECT_FALSE(c.smaller);
+  ASSERT_TRUE(c.smaller);
+  EXPECT_THAT(c.smaller->devices, ::testing::Contains("0,5"));
+  EXPECT_FALSE(c.smaller->closed);
+}
+
+// What fails on the smaller mesh is reported as such a pair: it can be verified as it stands.
+TEST(MinimizeTopology, TheSmallerModulesFailByThemselves) {
+  for (Scenario& scenario : LoadScenarios(HV_TEST_DATA "/cases/bugs")) {
+    if (scenario.expect != Expectation::kNotEquivalent) continue;
+    scenario.minimize_topology = true;
+    const CaseReport c = VerdictOf(scenario);
+    if (!c.smaller) continue;
+    EXPECT_LT(c.smaller->replicas * c.smaller->partitions, c.replicas * c.partitions) << c.name;
+    Scenario alone = PairOf(c.smaller->before_hlo, c.smaller->after_hlo);
+    alone.replicas = c.smaller->replicas;
+    alone.partitions = c.smaller->partitions;
+    EXPECT_EQ(VerdictOf(alone).verdict, c.verdict) << c.name;
+  }
 }
 
 std::string MeshText(int64_t replicas, int64_t partitions) {
@@ -215,6 +241,9 @@ TEST(MinimizeTopology, ThePageListsTheSmallestMeshOfEveryFailure) {
   for (const char* path :
        {HV_TEST_DATA "/cases/bugs", HV_SOURCE_DIR "/scenarios", HV_TEST_DATA "/real/pairs"}) {
     for (Scenario& scenario : LoadScenarios(path)) {
+      const bool fails = scenario.expect == Expectation::kNotEquivalent ||
+                         scenario.expect == Expectation::kDeadlock;
+      if (!fails) continue;
       scenario.minimize_topology = true;
       scenarios.push_back(std::move(scenario));
     }
@@ -223,8 +252,10 @@ TEST(MinimizeTopology, ThePageListsTheSmallestMeshOfEveryFailure) {
   std::string table = "| failure | R x P | smallest | devices |\n| --- | --- | --- | --- |\n";
   for (const CaseReport& c : Verify(scenarios, {}, transport.get()).cases) {
     if (c.verdict != Verdict::kRefuted && c.verdict != Verdict::kDeadlock) continue;
-    std::string row = fmt::format("| {} | {} | ", std::filesystem::path(c.file).stem().string(),
-                                  MeshText(c.replicas, c.partitions));
+    const std::filesystem::path file = c.file;
+    std::string row =
+        fmt::format("| {} | {} | ", file.extension() == ".json" ? file.stem().string() : c.name,
+                    MeshText(c.replicas, c.partitions));
     if (c.smaller) {
       row +=
           fmt::format("{} | {}{} |\n", MeshText(c.smaller->replicas, c.smaller->partitions),

@@ -26,7 +26,8 @@ constexpr char kWhole[] = R"({
   "module": "hlo/a.hlo", "passes": ["p", "q{x=1}"], "devices": {"replicas": 2, "partitions": 8},
   "inputs": {"seed": 7, "trials": 2, "mode": "test", "ranges": {"0": [-1, 2.5]}, "replicated": [1],
              "0,0": [[1]], "0,1": [[2]]},
-  "expect": "not_equivalent", "min_level": "bitwise", "machine": "trn2", "max_cost_ratio": 1.5})";
+  "expect": "not_equivalent", "min_level": "bitwise", "machine": "trn2", "max_cost_ratio": 1.5,
+  "minimize_topology": true, "custom_calls": {"t": "d.hlo", "u": ["e.hlo", "/f.hlo"]}})";
 
 TEST(Scenario, ReadsEveryKey) {
   const Scenario s = Read(kWhole)[0];
@@ -46,6 +47,8 @@ TEST(Scenario, ReadsEveryKey) {
   EXPECT_EQ(s.expect, Expectation::kNotEquivalent);
   EXPECT_EQ(s.min_level, Level::kBitwise);
   EXPECT_EQ(s.max_cost_ratio, 1.5);
+  EXPECT_TRUE(s.minimize_topology);
+  EXPECT_EQ(s.custom_calls, (std::vector<std::string>{"t=dir/d.hlo", "u=dir/e.hlo", "u=/f.hlo"}));
 }
 
 TEST(Scenario, ListsAndInlineText) {
