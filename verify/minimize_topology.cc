@@ -163,6 +163,7 @@ Scenario SmallerScenario(const Scenario& scenario, const SmallerFailure& failure
   smaller.inputs.explain_proof = false;
   smaller.machine.clear();
   smaller.max_cost_ratio.reset();
+  smaller.measure = false;
   smaller.minimize_topology = false;
   return smaller;
 }
