@@ -1,14 +1,14 @@
-// bf16 and f16 by integer arithmetic that vectorises; the formats up to 8 bits by tables: 256
-// values to widen, and to narrow 65536 patterns indexed by the upper half of the f32 with a sticky
-// last bit, which holds all a rounding to at most 5 significant bits can see.
+// bf16 and f16 by span kernels; the formats up to 8 bits by tables: 256 values to widen, and to
+// narrow 65536 patterns indexed by the upper half of the f32 with a sticky last bit, which holds all
+// a rounding to at most 5 significant bits can see.
 #include "eval/narrow_floats.h"
 
 #include <array>
 #include <bit>
 #include <limits>
 #include <memory>
+#include <mutex>
 
-#include "eval/half_floats.h"
 #include "eval/span_loops.h"
 #include "hlo/float_formats.h"
 
@@ -18,34 +18,35 @@ namespace {
 constexpr int kFirstByteType = static_cast<int>(ElementType::kF4E2M1FN);
 constexpr int kByteTypes = static_cast<int>(ElementType::kF8E8M0FNU) - kFirstByteType + 1;
 
-template <class Table>
-using ByteTypeTables = std::array<std::unique_ptr<const Table>, kByteTypes>;
+// One table per type, made when it is asked for, by whichever thread comes first.
+template <class Table, class Make>
+const Table& TableOf(ElementType type, Make make) {
+  struct Entry {
+    std::once_flag made;
+    std::unique_ptr<Table> table;
+  };
+  static std::array<Entry, kByteTypes> entries;
+  Entry& entry = entries[static_cast<size_t>(static_cast<int>(type) - kFirstByteType)];
+  std::call_once(entry.made, [&] {
+    entry.table = std::make_unique<Table>();
+    for (uint32_t k = 0; k < entry.table->size(); ++k) (*entry.table)[k] = make(k);
+  });
+  return *entry.table;
+}
 
 const float* WideningTable(ElementType type) {
-  using Table = std::array<float, 256>;
-  static ByteTypeTables<Table> tables;
-  auto& table = tables[static_cast<size_t>(static_cast<int>(type) - kFirstByteType)];
-  if (table == nullptr) {
-    auto made = std::make_unique<Table>();
-    for (uint32_t bits = 0; bits < 256; ++bits) (*made)[bits] = FloatFromBits(type, bits);
-    table = std::move(made);
-  }
-  return table->data();
+  return TableOf<std::array<float, 256>>(
+             type, [type](uint32_t bits) { return FloatFromBits(type, bits); })
+      .data();
 }
 
 const uint8_t* NarrowingTable(ElementType type) {
-  using Table = std::array<uint8_t, 65536>;
-  static ByteTypeTables<Table> tables;
-  auto& table = tables[static_cast<size_t>(static_cast<int>(type) - kFirstByteType)];
-  if (table == nullptr) {
-    auto made = std::make_unique<Table>();
-    for (uint32_t upper = 0; upper < 65536; ++upper) {
-      const float value = std::bit_cast<float>(upper << 16);
-      (*made)[upper] = static_cast<uint8_t>(BitsFromFloat(type, value));
-    }
-    table = std::move(made);
-  }
-  return table->data();
+  return TableOf<std::array<uint8_t, 65536>>(type,
+                                             [type](uint32_t upper) {
+                                               const float x = std::bit_cast<float>(upper << 16);
+                                               return static_cast<uint8_t>(BitsFromFloat(type, x));
+                                             })
+      .data();
 }
 
 // All negative values of "fnuz" types lie below zero, and their NaN lies lowest.
@@ -72,34 +73,32 @@ void WideKeys(const void* in, void* keys, size_t count) {
   });
 }
 
+bool RunKernel(SpanKernel kernel, const void* in, void* out, size_t count) {
+  if (kernel == nullptr) return false;
+  SpanArgs a;
+  a.in[0] = in;
+  a.out = out;
+  a.count = count;
+  kernel(a);
+  return true;
+}
+
 }  // namespace
 
 void WidenFloats(ElementType type, const void* in, float* out, size_t count) {
-  const auto* half = static_cast<const uint16_t*>(in);
-  if (type == ElementType::kBF16) {
-    span::ForEach(count, [=](size_t i) { out[i] = WidenBf16(half[i]); });
-  } else if (type == ElementType::kF16) {
-    span::ForEach(count, [=](size_t i) { out[i] = WidenF16(half[i]); });
-  } else {
-    const float* table = WideningTable(type);
-    const auto* bytes = static_cast<const uint8_t*>(in);
-    for (size_t i = 0; i < count; ++i) out[i] = table[bytes[i]];
-  }
+  if (RunKernel(FindHalfConvertKernel(type, ElementType::kF32), in, out, count)) return;
+  const float* table = WideningTable(type);
+  const auto* bytes = static_cast<const uint8_t*>(in);
+  for (size_t i = 0; i < count; ++i) out[i] = table[bytes[i]];
 }
 
 void NarrowFloats(ElementType type, const float* in, void* out, size_t count) {
-  auto* half = static_cast<uint16_t*>(out);
-  if (type == ElementType::kBF16) {
-    span::ForEach(count, [=](size_t i) { half[i] = NarrowBf16(in[i]); });
-  } else if (type == ElementType::kF16) {
-    span::ForEach(count, [=](size_t i) { half[i] = NarrowF16(in[i]); });
-  } else {
-    const uint8_t* table = NarrowingTable(type);
-    auto* bytes = static_cast<uint8_t*>(out);
-    for (size_t i = 0; i < count; ++i) {
-      const uint32_t bits = std::bit_cast<uint32_t>(in[i]);
-      bytes[i] = table[bits >> 16 | static_cast<uint32_t>((bits & 0xFFFF) != 0)];
-    }
+  if (RunKernel(FindHalfConvertKernel(ElementType::kF32, type), in, out, count)) return;
+  const uint8_t* table = NarrowingTable(type);
+  auto* bytes = static_cast<uint8_t*>(out);
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t bits = std::bit_cast<uint32_t>(in[i]);
+    bytes[i] = table[bits >> 16 | static_cast<uint32_t>((bits & 0xFFFF) != 0)];
   }
 }
 

@@ -61,6 +61,9 @@ std::optional<ScalarOp> ScalarOp::Convert(ElementType from, ElementType to) {
   if (from == to) {
     op.before_[0] = op.after_ = Stage::kAsIs;
     op.kernel_ = BitCopy(to);
+  } else if (const SpanKernel half = FindHalfConvertKernel(from, to)) {
+    op.before_[0] = op.after_ = Stage::kAsIs;
+    op.kernel_ = half;
   } else {
     op.kernel_ = FindConvertKernel(ComputeTypeOf(from),
                                    f64_to_narrow ? ComputeType::kF64 : ComputeTypeOf(to));

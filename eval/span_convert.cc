@@ -105,7 +105,7 @@ SpanKernel FindFromComplex(ComputeType to) {
 }
 
 template <class T>
-void Select(const SpanArgs& a) {
+HV_INLINE void Select(const SpanArgs& a) {
   const uint8_t* choose = In<uint8_t>(a, 0);
   const T* on_true = In<T>(a, 1);
   const T* on_false = In<T>(a, 2);
@@ -157,13 +157,13 @@ SpanKernel FindConvertKernel(ComputeType from, ComputeType to) {
 SpanKernel FindSelectKernel(int element_bytes) {
   switch (element_bytes) {
     case 1:
-      return span::Select<uint8_t>;
+      return span::Fast<span::Select<uint8_t>, Isa::kAvx512>();
     case 2:
-      return span::Select<uint16_t>;
+      return span::Fast<span::Select<uint16_t>, Isa::kAvx512>();
     case 4:
-      return span::Select<uint32_t>;
+      return span::Fast<span::Select<uint32_t>, Isa::kAvx512>();
     case 8:
-      return span::Select<uint64_t>;
+      return span::Fast<span::Select<uint64_t>, Isa::kAvx512>();
     default:
       break;
   }

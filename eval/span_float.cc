@@ -128,7 +128,7 @@ HV_WIDE_FUNCTION(Tanh, tanh)
 // Rounds to `exponent` and `mantissa` bits on the raw pattern: to nearest even, then overflow to
 // infinity and the target's subnormals to zero.
 template <class T, class Bits, int kExponent, int kMantissa>
-T ReducePrecisionOf(T x, int exponent, int mantissa) {
+HV_INLINE T ReducePrecisionOf(T x, int exponent, int mantissa) {
   constexpr Bits kOne = 1;
   constexpr Bits kExponentMask = ((kOne << kExponent) - 1) << kMantissa;
   constexpr Bits kSign = kOne << (kExponent + kMantissa);
@@ -150,7 +150,7 @@ T ReducePrecisionOf(T x, int exponent, int mantissa) {
 }
 
 template <class T>
-void ReducePrecision(const SpanArgs& a) {
+HV_INLINE void ReducePrecision(const SpanArgs& a) {
   const T* x = In<T>(a, 0);
   T* out = static_cast<T*>(a.out);
   const int exponent = a.params[0], mantissa = a.params[1];
@@ -211,13 +211,13 @@ SpanKernel FindTranscendental(ScalarFn fn) {
     case ScalarFn::kPower:
       return Binary<Power, T>;
     case ScalarFn::kRsqrt:
-      return Unary<Rsqrt, T>;
+      return Fast<Unary<Rsqrt, T>>();
     case ScalarFn::kSin:
       return Unary<Sin, T>;
     case ScalarFn::kSinh:
       return Unary<Sinh, T>;
     case ScalarFn::kSqrt:
-      return Unary<Sqrt, T>;
+      return Fast<Unary<Sqrt, T>>();
     case ScalarFn::kTan:
       return Unary<Tan, T>;
     case ScalarFn::kTanh:
@@ -231,48 +231,52 @@ template <class T>
 SpanKernel Find(ScalarFn fn) {
   switch (fn) {
     case ScalarFn::kAdd:
-      return Binary<Add, T>;
+      return Fast<Binary<Add, T>>();
     case ScalarFn::kSubtract:
-      return Binary<Subtract, T>;
+      return Fast<Binary<Subtract, T>>();
     case ScalarFn::kMultiply:
-      return Binary<Multiply, T>;
+      return Fast<Binary<Multiply, T>>();
     case ScalarFn::kDivide:
-      return Binary<Divide, T>;
+      return Fast<Binary<Divide, T>>();
     case ScalarFn::kRemainder:
       return Binary<Remainder, T>;
     case ScalarFn::kMaximum:
-      return Binary<Maximum, T>;
+      return Fast<Binary<Maximum, T>>();
     case ScalarFn::kMinimum:
-      return Binary<Minimum, T>;
+      return Fast<Binary<Minimum, T>>();
     case ScalarFn::kClamp:
-      return Ternary<Clamp, T>;
+      return Fast<Ternary<Clamp, T>>();
     case ScalarFn::kAbs:
-      return Unary<Abs, T>;
+      return Fast<Unary<Abs, T>>();
     case ScalarFn::kNegate:
-      return Unary<Negate, T>;
+      return Fast<Unary<Negate, T>>();
     case ScalarFn::kSign:
-      return Unary<Sign, T>;
+      return Fast<Unary<Sign, T>>();
     case ScalarFn::kCeil:
-      return Unary<Ceil, T>;
+      return Fast<Unary<Ceil, T>>();
     case ScalarFn::kFloor:
-      return Unary<Floor, T>;
+      return Fast<Unary<Floor, T>>();
     case ScalarFn::kRoundNearestAfz:
-      return Unary<Round, T>;
+      return Fast<Unary<Round, T>>();
     case ScalarFn::kRoundNearestEven:
-      return Unary<NearbyInt, T>;
+      return Fast<Unary<NearbyInt, T>>();
     case ScalarFn::kIsFinite:
-      return Unary<IsFinite, T, uint8_t>;
+      return Fast<Unary<IsFinite, T, uint8_t>>();
     case ScalarFn::kReal:
-      return Unary<Real, T>;
+      return Fast<Unary<Real, T>>();
     case ScalarFn::kImag:
-      return Unary<Imag, T>;
+      return Fast<Unary<Imag, T>>();
     case ScalarFn::kComplex:
       return Complex<T>;
     case ScalarFn::kReducePrecision:
-      return ReducePrecision<T>;
+      return Fast<ReducePrecision<T>>();
     default:
-      return FindTranscendental<T>(fn);
+      break;
   }
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (const SpanKernel kernel = FindMath(fn)) return kernel;
+  }
+  return FindTranscendental<T>(fn);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Arithmetic of bf16 and f16 in one pass: widened, computed in f32 and rounded element by element,
-// the same bits as block by block.
+// the same bits as block by block; and converts between them and f32.
 #include "eval/half_floats.h"
 #include "eval/span_float.h"
 
@@ -22,46 +22,39 @@ struct Rounded {
   }
 };
 
-// The same loop compiled for wider vectors where the machine has them; bits do not depend on it.
-#if defined(__x86_64__)
-template <class Fn, class Half>
-__attribute__((target("avx2"))) void BinaryAvx2(const SpanArgs& a) {
-  const uint16_t *x = In<uint16_t>(a, 0), *y = In<uint16_t>(a, 1);
-  auto* out = static_cast<uint16_t*>(a.out);
-  HV_INDEPENDENT_LOOP
-  for (size_t i = 0; i < a.count; ++i) out[i] = Rounded<Fn, Half>::Apply(x[i], y[i]);
-}
-
-template <class Fn, class Half>
-SpanKernel Choose() {
-  return __builtin_cpu_supports("avx2") ? BinaryAvx2<Fn, Half>
-                                        : Binary<Rounded<Fn, Half>, uint16_t>;
-}
-#else
-template <class Fn, class Half>
-SpanKernel Choose() {
-  return Binary<Rounded<Fn, Half>, uint16_t>;
-}
-#endif
+template <class Half>
+struct Widened {
+  static float Apply(uint16_t x) { return Half::Widen(x); }
+};
+template <class Half>
+struct Narrowed {
+  static uint16_t Apply(float x) { return Half::Narrow(x); }
+};
 
 template <class Half>
 SpanKernel Find(ScalarFn fn) {
   switch (fn) {
     case ScalarFn::kAdd:
-      return Choose<Add, Half>();
+      return Fast<Binary<Rounded<Add, Half>, uint16_t>>();
     case ScalarFn::kSubtract:
-      return Choose<Subtract, Half>();
+      return Fast<Binary<Rounded<Subtract, Half>, uint16_t>>();
     case ScalarFn::kMultiply:
-      return Choose<Multiply, Half>();
+      return Fast<Binary<Rounded<Multiply, Half>, uint16_t>>();
     case ScalarFn::kDivide:
-      return Choose<Divide, Half>();
+      return Fast<Binary<Rounded<Divide, Half>, uint16_t>>();
     case ScalarFn::kMaximum:
-      return Choose<Maximum, Half>();
+      return Fast<Binary<Rounded<Maximum, Half>, uint16_t>>();
     case ScalarFn::kMinimum:
-      return Choose<Minimum, Half>();
+      return Fast<Binary<Rounded<Minimum, Half>, uint16_t>>();
     default:
       return nullptr;
   }
+}
+
+template <class Half>
+SpanKernel FindConvert(bool widens) {
+  return widens ? Fast<Unary<Widened<Half>, uint16_t, float>, Isa::kAvx512>()
+                : Fast<Unary<Narrowed<Half>, float, uint16_t>, Isa::kAvx512>();
 }
 
 }  // namespace
@@ -72,6 +65,14 @@ namespace hv {
 SpanKernel FindHalfKernel(ScalarFn fn, ElementType type) {
   if (type == ElementType::kBF16) return span::Find<span::AsBf16>(fn);
   return type == ElementType::kF16 ? span::Find<span::AsF16>(fn) : nullptr;
+}
+
+SpanKernel FindHalfConvertKernel(ElementType from, ElementType to) {
+  if (from != ElementType::kF32 && to != ElementType::kF32) return nullptr;
+  const bool widens = to == ElementType::kF32;
+  const ElementType half = widens ? from : to;
+  if (half == ElementType::kBF16) return span::FindConvert<span::AsBf16>(widens);
+  return half == ElementType::kF16 ? span::FindConvert<span::AsF16>(widens) : nullptr;
 }
 
 }  // namespace hv

@@ -40,21 +40,45 @@ struct IntMultiply {
     return static_cast<T>(Widen(x) * Widen(y));
   }
 };
+// Do all values of T fit s32? Their quotients are computed in f64, which vectorises and is exact: a
+// quotient that is no integer is farther from one than rounding reaches.
+template <class T>
+inline constexpr bool kFitsS32 = std::is_signed_v<T> ? sizeof(T) <= 4 : sizeof(T) <= 2;
+// Truncated x / y for y other than 0 and -1.
+template <class T>
+HV_INLINE int32_t QuotientOf(T x, T y) {
+  const bool safe = y != 0 && !(std::is_signed_v<T> && y == static_cast<T>(-1));
+  return static_cast<int32_t>(static_cast<double>(x) / (safe ? static_cast<double>(y) : 1.0));
+}
 // x/0 is all ones; the least value divided by -1 is itself.
 struct IntDivide {
   template <class T>
   static T Apply(T x, T y, int n) {
-    if (y == 0) return static_cast<T>(-1);
-    if (std::is_signed_v<T> && y == static_cast<T>(-1)) return IntSubtract::Apply(T{0}, x, n);
-    return static_cast<T>(x / y);
+    if constexpr (kFitsS32<T>) {
+      const T quotient = static_cast<T>(QuotientOf(x, y));
+      const T negated = IntSubtract::Apply(T{0}, x, n);
+      const bool negates = std::is_signed_v<T> && y == static_cast<T>(-1);
+      return y == 0 ? static_cast<T>(-1) : negates ? negated : quotient;
+    } else {
+      if (y == 0) return static_cast<T>(-1);
+      if (std::is_signed_v<T> && y == static_cast<T>(-1)) return IntSubtract::Apply(T{0}, x, n);
+      return static_cast<T>(x / y);
+    }
   }
 };
 struct IntRemainder {
   template <class T>
   static T Apply(T x, T y, int) {
-    if (y == 0) return x;
-    if (std::is_signed_v<T> && y == static_cast<T>(-1)) return 0;
-    return static_cast<T>(x % y);
+    if constexpr (kFitsS32<T>) {
+      // For y = 0 the quotient is x itself, which y = 0 leaves out of the product.
+      const bool negates = std::is_signed_v<T> && y == static_cast<T>(-1);
+      const T rest = static_cast<T>(Widen(x) - Widen(static_cast<T>(QuotientOf(x, y))) * Widen(y));
+      return negates ? T{0} : rest;
+    } else {
+      if (y == 0) return x;
+      if (std::is_signed_v<T> && y == static_cast<T>(-1)) return 0;
+      return static_cast<T>(x % y);
+    }
   }
 };
 struct IntMaximum {
@@ -180,49 +204,49 @@ template <class T>
 SpanKernel FindInteger(ScalarFn fn) {
   switch (fn) {
     case ScalarFn::kAdd:
-      return IntBinary<IntAdd, T>;
+      return Fast<IntBinary<IntAdd, T>>();
     case ScalarFn::kSubtract:
-      return IntBinary<IntSubtract, T>;
+      return Fast<IntBinary<IntSubtract, T>>();
     case ScalarFn::kMultiply:
-      return IntBinary<IntMultiply, T>;
+      return Fast<IntBinary<IntMultiply, T>>();
     case ScalarFn::kDivide:
-      return IntBinary<IntDivide, T>;
+      return Fast<IntBinary<IntDivide, T>>();
     case ScalarFn::kRemainder:
-      return IntBinary<IntRemainder, T>;
+      return Fast<IntBinary<IntRemainder, T>>();
     case ScalarFn::kMaximum:
-      return IntBinary<IntMaximum, T>;
+      return Fast<IntBinary<IntMaximum, T>>();
     case ScalarFn::kMinimum:
-      return IntBinary<IntMinimum, T>;
+      return Fast<IntBinary<IntMinimum, T>>();
     case ScalarFn::kAnd:
-      return IntBinary<IntAnd, T>;
+      return Fast<IntBinary<IntAnd, T>>();
     case ScalarFn::kOr:
-      return IntBinary<IntOr, T>;
+      return Fast<IntBinary<IntOr, T>>();
     case ScalarFn::kXor:
-      return IntBinary<IntXor, T>;
+      return Fast<IntBinary<IntXor, T>>();
     case ScalarFn::kShiftLeft:
-      return IntBinary<IntShiftLeft, T>;
+      return Fast<IntBinary<IntShiftLeft, T>>();
     case ScalarFn::kShiftRightLogical:
-      return IntBinary<IntShiftRightLogical, T>;
+      return Fast<IntBinary<IntShiftRightLogical, T>>();
     case ScalarFn::kShiftRightArithmetic:
-      return IntBinary<IntShiftRightArithmetic, T>;
+      return Fast<IntBinary<IntShiftRightArithmetic, T>>();
     case ScalarFn::kPower:
       return IntBinary<IntPower, T>;
     case ScalarFn::kMulhi:
       return IntBinary<IntMulhi, T>;
     case ScalarFn::kClamp:
-      return Ternary<IntClamp, T>;
+      return Fast<Ternary<IntClamp, T>>();
     case ScalarFn::kAbs:
-      return IntUnary<IntAbs, T>;
+      return Fast<IntUnary<IntAbs, T>>();
     case ScalarFn::kNegate:
-      return IntUnary<IntNegate, T>;
+      return Fast<IntUnary<IntNegate, T>>();
     case ScalarFn::kNot:
-      return IntUnary<IntNot, T>;
+      return Fast<IntUnary<IntNot, T>>();
     case ScalarFn::kSign:
-      return IntUnary<IntSign, T>;
+      return Fast<IntUnary<IntSign, T>>();
     case ScalarFn::kPopcnt:
-      return IntUnary<IntPopcnt, T>;
+      return Fast<IntUnary<IntPopcnt, T>>();
     case ScalarFn::kCountLeadingZeros:
-      return IntUnary<IntCountLeadingZeros, T>;
+      return Fast<IntUnary<IntCountLeadingZeros, T>>();
     default:
       return nullptr;
   }

@@ -13,17 +13,17 @@ template <class T>
 SpanKernel Ordered(Direction direction) {
   switch (direction) {
     case Direction::kEq:
-      return span::Binary<span::Equal, T, uint8_t>;
+      return span::Fast<span::Binary<span::Equal, T, uint8_t>>();
     case Direction::kNe:
-      return span::Binary<span::NotEqual, T, uint8_t>;
+      return span::Fast<span::Binary<span::NotEqual, T, uint8_t>>();
     case Direction::kLt:
-      return span::Binary<span::Less, T, uint8_t>;
+      return span::Fast<span::Binary<span::Less, T, uint8_t>>();
     case Direction::kLe:
-      return span::Binary<span::LessEqual, T, uint8_t>;
+      return span::Fast<span::Binary<span::LessEqual, T, uint8_t>>();
     case Direction::kGt:
-      return span::Binary<span::Greater, T, uint8_t>;
+      return span::Fast<span::Binary<span::Greater, T, uint8_t>>();
     case Direction::kGe:
-      return span::Binary<span::GreaterEqual, T, uint8_t>;
+      return span::Fast<span::Binary<span::GreaterEqual, T, uint8_t>>();
   }
   return nullptr;
 }

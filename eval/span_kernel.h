@@ -55,6 +55,8 @@ SpanKernel FindCompareKernel(Direction direction, ComputeType type);
 SpanKernel FindConvertKernel(ComputeType from, ComputeType to);
 // The loop for `fn` on bf16 or f16 as stored, operands and result; null where there is none.
 SpanKernel FindHalfKernel(ScalarFn fn, ElementType type);
+// Between f32 and bf16 or f16 as stored; null for other types.
+SpanKernel FindHalfConvertKernel(ElementType from, ElementType to);
 // *out = ((*out fn in[0][0]) fn in[0][1]) .. over `count` elements, in that order, for the
 // associative and commutative functions; null for others.
 SpanKernel FindFoldKernel(ScalarFn fn, ComputeType type);
@@ -70,6 +72,8 @@ SpanKernel FindPred(ScalarFn fn);
 SpanKernel FindSigned(ScalarFn fn, ComputeType type);
 SpanKernel FindUnsigned(ScalarFn fn, ComputeType type);
 SpanKernel FindFloat(ScalarFn fn, ComputeType type);
+SpanKernel FindMath(ScalarFn fn);        // f32 functions with loops of their own, else null
+SpanKernel FindSaturating(ScalarFn fn);  // tanh, erf
 SpanKernel FindComplex(ScalarFn fn, ComputeType type);
 }  // namespace span
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "eval/span_kernel.h"
+#include "eval/vector_isa.h"
 
 // The loops may run on exactly aliased spans, which is no dependence between iterations.
 #if defined(__clang__)
@@ -15,28 +16,35 @@
 
 namespace hv::span {
 
+// The loop compiled for the vectors of this machine. Wider ones than kWidest are no gain where a loop
+// does nothing but load, compute once and store.
+template <SpanKernel kLoop, Isa kWidest = Isa::kAvx2>
+SpanKernel Fast() {
+  return isa::Choose<SpanArgs, kLoop, kWidest>();
+}
+
 // Calls f(i) for each element. `F` is a lambda of the kernels below.
 template <class F>
-inline void ForEach(size_t count, F f) {
+HV_INLINE void ForEach(size_t count, F f) {
   HV_INDEPENDENT_LOOP
   for (size_t i = 0; i < count; ++i) f(i);
 }
 
 template <class T>
-const T* In(const SpanArgs& a, int operand) {
+HV_INLINE const T* In(const SpanArgs& a, int operand) {
   return static_cast<const T*>(a.in[operand]);
 }
 
 // Fn::Apply(x) -> Out.
 template <class Fn, class T, class Out = T>
-void Unary(const SpanArgs& a) {
+HV_INLINE void Unary(const SpanArgs& a) {
   const T* x = In<T>(a, 0);
   Out* out = static_cast<Out*>(a.out);
   ForEach(a.count, [=](size_t i) { out[i] = Fn::Apply(x[i]); });
 }
 
 template <class Fn, class T, class Out = T>
-void Binary(const SpanArgs& a) {
+HV_INLINE void Binary(const SpanArgs& a) {
   const T* x = In<T>(a, 0);
   const T* y = In<T>(a, 1);
   Out* out = static_cast<Out*>(a.out);
@@ -44,7 +52,7 @@ void Binary(const SpanArgs& a) {
 }
 
 template <class Fn, class T>
-void Ternary(const SpanArgs& a) {
+HV_INLINE void Ternary(const SpanArgs& a) {
   const T* x = In<T>(a, 0);
   const T* y = In<T>(a, 1);
   const T* z = In<T>(a, 2);
@@ -63,7 +71,7 @@ constexpr T WrapToWidth(T value, int width) {
 
 // Integer functions also get the width in bits. Full-width types fold it to a constant.
 template <class Fn, class T>
-void IntUnary(const SpanArgs& a) {
+HV_INLINE void IntUnary(const SpanArgs& a) {
   constexpr int kFull = static_cast<int>(sizeof(T)) * 8;
   const T* x = In<T>(a, 0);
   T* out = static_cast<T*>(a.out);
@@ -76,7 +84,7 @@ void IntUnary(const SpanArgs& a) {
 }
 
 template <class Fn, class T>
-void IntBinary(const SpanArgs& a) {
+HV_INLINE void IntBinary(const SpanArgs& a) {
   constexpr int kFull = static_cast<int>(sizeof(T)) * 8;
   const T* x = In<T>(a, 0);
   const T* y = In<T>(a, 1);
