@@ -1,13 +1,16 @@
 // sort and topk. Source: hlo_ops 3.10.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "base/parallel.h"
 #include "eval/convert.h"
 #include "eval/native_opaque.h"
 #include "eval/order_keys.h"
+#include "eval/radix_sort.h"
 #include "eval/scalar_program.h"
 
 namespace hv {
@@ -81,9 +84,183 @@ Rows RowsOf(const Shape& shape, int64_t dimension) {
   return {length, stride, length == 0 ? 0 : shape.element_count / length};
 }
 
+void PermuteRow(const Value& from, int64_t first, int64_t stride, std::span<const int64_t> order,
+                std::byte* out) {
+  const auto width = static_cast<size_t>(from.element_bytes());
+  const std::byte* in = from.bytes().data();
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto to = static_cast<size_t>(first + static_cast<int64_t>(i) * stride);
+    const auto at = static_cast<size_t>(first + order[i] * stride);
+    std::memcpy(out + to * width, in + at * width, width);
+  }
+}
+
+// How the bits of a type order its elements.
+struct Order {
+  bool is_float, is_signed, descending;
+  bool total;  // of floats: -0 before +0, NaNs at the ends; else zeros are equal and no NaN comes
+};
+
+template <class Bits>
+constexpr Bits kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
+
+// Unsigned numbers that ascend as the elements do.
+template <class Bits>
+Bits KeyFromBits(Bits bits, const Order& order) {
+  if (order.is_float && !order.total && bits == kSign<Bits>) bits = 0;
+  const bool flip = order.is_float && (bits & kSign<Bits>) != 0;
+  const bool move = order.is_float || order.is_signed;
+  const Bits key = flip ? ~bits : move ? bits ^ kSign<Bits> : bits;
+  return order.descending ? static_cast<Bits>(~key) : key;
+}
+
+template <class Bits>
+Bits BitsFromKey(Bits key, const Order& order) {
+  if (order.descending) key = static_cast<Bits>(~key);
+  if (order.is_float && (key & kSign<Bits>) == 0) return static_cast<Bits>(~key);
+  return order.is_float || order.is_signed ? key ^ kSign<Bits> : key;
+}
+
+// Few elements are sorted faster by comparing.
+template <class Item>
+void SortItems(std::vector<Item>* items, std::vector<Item>* scratch) {
+  constexpr size_t kFew = 512;
+  if (items->size() >= kFew) return RadixSort(items, scratch);
+  std::stable_sort(items->begin(), items->end(),
+                   [](const Item& a, const Item& b) { return KeyOf(a) < KeyOf(b); });
+}
+
+// Rows whose order is that of keys made of the elements' bits.
+template <class Bits>
+class KeySort {
+ public:
+  KeySort(const Order& order, const Rows& rows, std::span<const Value> operands, size_t key_operand,
+          std::vector<Value>* results)
+      : order_(order),
+        rows_(rows),
+        operands_(operands),
+        bits_(operands[key_operand].As<Bits>().data()) {
+    for (Value& r : *results) outs_.push_back(r.MutableBytes().data());
+  }
+
+  void Run() const {
+    const int64_t grain = (int64_t{1} << 15) / std::max<int64_t>(rows_.length, 1) + 1;
+    ParallelFor(rows_.count, grain, [&](int64_t begin, int64_t end) {
+      if (operands_.size() == 1) {
+        SortAlone(begin, end);
+      } else {
+        SortTogether(begin, end);
+      }
+    });
+  }
+
+ private:
+  // The only operand: elements are the keys turned back.
+  void SortAlone(int64_t begin, int64_t end) const {
+    const auto length = static_cast<size_t>(rows_.length);
+    std::vector<Bits> keys(length), scratch(length);
+    Bits* out = reinterpret_cast<Bits*>(outs_[0]);
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t first = rows_.First(row);
+      bool negative_zeros = false;
+      for (size_t i = 0; i < length; ++i) {
+        const Bits bits = bits_[first + static_cast<int64_t>(i) * rows_.stride];
+        negative_zeros |= bits == kSign<Bits>;
+        keys[i] = KeyFromBits(bits, order_);
+      }
+      SortItems(&keys, &scratch);
+      for (size_t i = 0; i < length; ++i) {
+        out[first + static_cast<int64_t>(i) * rows_.stride] = BitsFromKey(keys[i], order_);
+      }
+      if (order_.is_float && !order_.total && negative_zeros) PutZeros(first, keys, out);
+    }
+  }
+
+  // Zeros are equal: they come in the order they had.
+  void PutZeros(int64_t first, const std::vector<Bits>& keys, Bits* out) const {
+    auto at =
+        std::lower_bound(keys.begin(), keys.end(), KeyFromBits(Bits{0}, order_)) - keys.begin();
+    for (int64_t i = 0; i < rows_.length; ++i) {
+      const Bits bits = bits_[first + i * rows_.stride];
+      if ((bits & static_cast<Bits>(~kSign<Bits>)) == 0) out[first + at++ * rows_.stride] = bits;
+    }
+  }
+
+  void SortTogether(int64_t begin, int64_t end) const {
+    const auto length = static_cast<size_t>(rows_.length);
+    std::vector<KeyedPosition<Bits>> items(length), scratch(length);
+    std::vector<int64_t> order(length);
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t first = rows_.First(row);
+      for (size_t i = 0; i < length; ++i) {
+        const Bits bits = bits_[first + static_cast<int64_t>(i) * rows_.stride];
+        items[i] = {KeyFromBits(bits, order_), static_cast<uint32_t>(i)};
+      }
+      SortItems(&items, &scratch);
+      for (size_t i = 0; i < length; ++i) order[i] = items[i].position;
+      for (size_t k = 0; k < operands_.size(); ++k) {
+        PermuteRow(operands_[k], first, rows_.stride, order, outs_[k]);
+      }
+    }
+  }
+
+  Order order_;
+  const Rows& rows_;
+  std::span<const Value> operands_;
+  const Bits* bits_;
+  std::vector<std::byte*> outs_;
+};
+
+template <class Bits>
+bool HasNaN(const Value& value, Bits infinity) {
+  const auto all = value.As<Bits>();
+  return std::any_of(all.begin(), all.end(), [&](Bits bits) {
+    return static_cast<Bits>(bits & static_cast<Bits>(~kSign<Bits>)) > infinity;
+  });
+}
+
+// Comparisons with NaN are all false, which is no order.
+bool HasNaN(const Value& value) {
+  switch (value.shape()->type) {
+    case ElementType::kBF16:
+      return HasNaN<uint16_t>(value, 0x7F80);
+    case ElementType::kF16:
+      return HasNaN<uint16_t>(value, 0x7C00);
+    case ElementType::kF32:
+      return HasNaN<uint32_t>(value, 0x7F800000);
+    default:
+      return HasNaN<uint64_t>(value, 0x7FF0000000000000);
+  }
+}
+
+// Sorts by keys where bits make them; false, with nothing done, where they do not.
+bool SortByKeys(const DirectComparison& direct, const Rows& rows, std::span<const Value> operands,
+                std::vector<Value>* results) {
+  const Value& key = operands[direct.operand];
+  const ElementType type = key.shape()->type;
+  const Order order{IsFloat(type), IsSigned(type), direct.descending, direct.total_order};
+  if (rows.length > std::numeric_limits<uint32_t>::max() || IsComplex(type)) return false;
+  // Smaller floats have bit patterns of their own.
+  if (order.is_float && (BitWidth(type) < 16 || (!order.total && HasNaN(key)))) return false;
+  switch (key.element_bytes()) {
+    case 1:
+      KeySort<uint8_t>(order, rows, operands, direct.operand, results).Run();
+      return true;
+    case 2:
+      KeySort<uint16_t>(order, rows, operands, direct.operand, results).Run();
+      return true;
+    case 4:
+      KeySort<uint32_t>(order, rows, operands, direct.operand, results).Run();
+      return true;
+    default:
+      KeySort<uint64_t>(order, rows, operands, direct.operand, results).Run();
+      return true;
+  }
+}
+
 template <class Key>
-void SortRowByKeys(const std::vector<Key>& keys, int64_t first, int64_t stride, bool descending,
-                   std::span<int64_t> order) {
+void SortRowByComparing(std::span<const Key> keys, int64_t first, int64_t stride, bool descending,
+                        std::span<int64_t> order) {
   const auto key = [&](int64_t i) { return keys[static_cast<size_t>(first + i * stride)]; };
   if (descending) {
     StableSort([&](int64_t a, int64_t b) { return key(a) > key(b); }).Run(order);
@@ -111,37 +288,27 @@ void SortRowByProgram(ScalarProgram& program, std::span<const Value> operands, i
   StableSort(less).Run(order);
 }
 
-void PermuteRow(const Value& from, int64_t first, int64_t stride, std::span<const int64_t> order,
-                std::byte* out) {
-  const auto width = static_cast<size_t>(from.element_bytes());
-  const std::byte* in = from.bytes().data();
-  for (size_t i = 0; i < order.size(); ++i) {
-    const auto to = static_cast<size_t>(first + static_cast<int64_t>(i) * stride);
-    const auto at = static_cast<size_t>(first + order[i] * stride);
-    std::memcpy(out + to * width, in + at * width, width);
-  }
-}
-
 }  // namespace
 
 Result<Value> NativeSort(const KernelCall& call, const std::vector<Value>& operands) {
   const ComputationIndex comparator = call.instruction.Computation(Attr::kToApply);
   const auto direct = RecognizeComparator(call.module, comparator);
-  std::optional<ScalarProgram> program;
-  std::vector<int64_t> integer_keys;
-  std::vector<double> float_keys;
-  if (direct && direct->total_order) {
-    integer_keys = TotalKeys(operands[direct->operand]);
-  } else if (direct) {
-    HV_ASSIGN(const Value wide,
-              ConvertValue(call.module, operands[direct->operand], ElementType::kF64));
-    float_keys.assign(wide.As<double>().begin(), wide.As<double>().end());
-  } else {
-    HV_ASSIGN(program, ScalarProgram::Compile(call.module, comparator));
-  }
   std::vector<Value> results;
   for (const Shape* shape : ResultShapes(call)) results.push_back(Value::NewNative(shape));
   const Rows rows = RowsOf(*operands[0].shape(), call.instruction.Ints(Attr::kDimensions)[0]);
+  if (direct && SortByKeys(*direct, rows, operands, &results)) {
+    return PackResults(call, std::move(results));
+  }
+  std::optional<ScalarProgram> program;
+  std::vector<int64_t> integer_keys;
+  Value float_keys;
+  if (direct && direct->total_order) {
+    integer_keys = TotalKeys(operands[direct->operand]);
+  } else if (direct) {
+    HV_ASSIGN(float_keys, ConvertValue(call.module, operands[direct->operand], ElementType::kF64));
+  } else {
+    HV_ASSIGN(program, ScalarProgram::Compile(call.module, comparator));
+  }
   std::vector<int64_t> order(static_cast<size_t>(rows.length));
   for (int64_t row = 0; row < rows.count; ++row) {
     const int64_t first = rows.First(row);
@@ -149,9 +316,9 @@ Result<Value> NativeSort(const KernelCall& call, const std::vector<Value>& opera
     if (program) {
       SortRowByProgram(*program, operands, first, rows.stride, order);
     } else if (direct->total_order) {
-      SortRowByKeys(integer_keys, first, rows.stride, direct->descending, order);
+      SortRowByComparing<int64_t>(integer_keys, first, rows.stride, direct->descending, order);
     } else {
-      SortRowByKeys(float_keys, first, rows.stride, direct->descending, order);
+      SortRowByComparing(float_keys.As<double>(), first, rows.stride, direct->descending, order);
     }
     for (size_t k = 0; k < operands.size(); ++k) {
       PermuteRow(operands[k], first, rows.stride, order, results[k].MutableBytes().data());
