@@ -44,6 +44,16 @@ double RealOf(ElementType type, const std::byte* e, size_t i) {
 
 }  // namespace
 
+void CodeAlgebra::MatrixMultiply(int64_t m, int64_t n, int64_t k, const std::byte* a,
+                                 const std::byte* b, std::byte* c) const {
+  const int64_t width = code_bytes();
+  for (int64_t i = 0; i < m; ++i, c += n * width) {
+    for (int64_t p = 0; p < k; ++p, a += width) {
+      MultiplyAdd(a, b + p * n * width, c, static_cast<size_t>(n));
+    }
+  }
+}
+
 NativeNumber NumberAt(ElementType type, const std::byte* elements, size_t index) {
   NativeNumber n;
   if (IsComplex(type)) {

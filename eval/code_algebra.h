@@ -38,6 +38,9 @@ class CodeAlgebra {
   // sums[i] += factor * row[i].
   virtual void MultiplyAdd(const std::byte* factor, const std::byte* row, std::byte* sums,
                            size_t count) const = 0;
+  // c[m,n] = a[m,k] * b[k,n] for matrices whose rows lie one after the other; c is all zero bytes.
+  virtual void MatrixMultiply(int64_t m, int64_t n, int64_t k, const std::byte* a,
+                              const std::byte* b, std::byte* c) const;
   // out = x / divisor for a native divisor; false if the ring cannot (zero, not finite).
   virtual bool DivideByNative(ElementType type, const std::byte* x, const std::byte* divisor,
                               std::byte* out, size_t count) const = 0;

@@ -192,14 +192,11 @@ Result<Value> CodeDomain::Contract(const KernelCall& call, std::vector<Value> op
   Value out = NewCodes(call.shape);
   if (out.bytes().empty()) return out;
   std::memset(out.MutableBytes().data(), 0, out.bytes().size());
-  const std::byte* a = lhs.bytes().data();
-  std::byte* sums = out.MutableBytes().data();
   const int64_t width = code_bytes();
-  for (int64_t row = 0; row < g.batch * g.m; ++row, sums += g.n * width) {
-    const std::byte* b = rhs.bytes().data() + row / std::max<int64_t>(g.m, 1) * g.k * g.n * width;
-    for (int64_t p = 0; p < g.k; ++p, a += width, b += g.n * width) {
-      algebra_->MultiplyAdd(a, b, sums, static_cast<size_t>(g.n));
-    }
+  for (int64_t i = 0; i < g.batch; ++i) {
+    algebra_->MatrixMultiply(g.m, g.n, g.k, lhs.bytes().data() + i * g.m * g.k * width,
+                             rhs.bytes().data() + i * g.k * g.n * width,
+                             out.MutableBytes().data() + i * g.m * g.n * width);
   }
   return out;
 }

@@ -71,6 +71,30 @@ class PrimeField {
   uint64_t number_ = 0;
 };
 
+// A sum of products that is reduced as seldom as 128 bits allow.
+template <class Field>
+class LazySum {
+ public:
+  // x * y < 2^122, of which 60 fit beside what a reduction leaves.
+  static constexpr int64_t kProducts = 60;
+  void AddProduct(Field x, Field y) {
+    sum_ += static_cast<unsigned __int128>(x.number()) * y.number();
+  }
+  // Comes after at most kProducts products. 2^61 is the field's gap.
+  void Reduce() { sum_ = (sum_ & kLow) + (sum_ >> 61) * kGap; }
+  Field Sum() const {
+    LazySum reduced = *this;
+    reduced.Reduce();
+    reduced.Reduce();
+    return Field::Of(static_cast<uint64_t>(reduced.sum_));
+  }
+
+ private:
+  static constexpr uint64_t kLow = (uint64_t{1} << 61) - 1;
+  static constexpr uint64_t kGap = kLow + 1 - Field::kPrime;
+  unsigned __int128 sum_ = 0;
+};
+
 using Fp = PrimeField<1>;
 using Fq = PrimeField<31>;
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "eval/code_algebra.h"
+#include "eval/gemm.h"
 #include "eval/keyed_hash.h"
 
 namespace hv {
@@ -46,20 +47,31 @@ class WrapAlgebra : public CodeAlgebra {
 
   void Ring(ScalarFn fn, const std::byte* x, const std::byte* y, std::byte* out,
             size_t count) const override {
-    for (size_t i = 0; i < count; ++i) {
-      const uint64_t a = At(x, i);
-      const uint64_t b = fn == ScalarFn::kNegate ? 0 : At(y, i);
-      Put(out, i,
-          fn == ScalarFn::kAdd        ? a + b
-          : fn == ScalarFn::kSubtract ? a - b
-          : fn == ScalarFn::kNegate   ? uint64_t{0} - a
-                                      : a * b);
+    switch (fn) {
+      case ScalarFn::kAdd:
+        for (size_t i = 0; i < count; ++i) Put(out, i, At(x, i) + At(y, i));
+        return;
+      case ScalarFn::kSubtract:
+        for (size_t i = 0; i < count; ++i) Put(out, i, At(x, i) - At(y, i));
+        return;
+      case ScalarFn::kNegate:
+        for (size_t i = 0; i < count; ++i) Put(out, i, uint64_t{0} - At(x, i));
+        return;
+      default:
+        for (size_t i = 0; i < count; ++i) Put(out, i, At(x, i) * At(y, i));
     }
   }
   void MultiplyAdd(const std::byte* factor, const std::byte* row, std::byte* sums,
                    size_t count) const override {
     const uint64_t f = At(factor, 0);
     for (size_t i = 0; i < count; ++i) Put(sums, i, At(sums, i) + f * At(row, i));
+  }
+  void MatrixMultiply(int64_t m, int64_t n, int64_t k, const std::byte* a, const std::byte* b,
+                      std::byte* c) const override {
+    const auto* left = reinterpret_cast<const uint64_t*>(a);
+    const auto* right = reinterpret_cast<const uint64_t*>(b);
+    auto* out = reinterpret_cast<uint64_t*>(c);
+    hv::MatrixMultiply(Product<uint64_t>{m, n, k, {left, k, 1}, {right, n, 1}, {out, n, 1}});
   }
   bool DivideByNative(ElementType, const std::byte*, const std::byte*, std::byte*,
                       size_t) const override {
