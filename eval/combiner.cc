@@ -65,7 +65,8 @@ class OpCombiner : public Combiner {
       : op_(op),
         stretch_sum_(FindStretchSum(fn, type)),
         width_(BitWidth(type)),
-        in_any_order_(IsInteger(type) || IsPred(type)) {
+        in_any_order_(IsInteger(type) || IsPred(type)),
+        may_regroup_(in_any_order_ || fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum) {
     if (!IsNarrowFloat(type)) fold_ = FindFoldKernel(fn, ComputeTypeOf(type));
   }
   Status Combine(std::span<std::byte* const> accumulators, std::span<const std::byte* const> values,
@@ -93,6 +94,8 @@ class OpCombiner : public Combiner {
     fold_(a);
     return true;
   }
+  // The greatest that comes first, in any grouping: of equal operands the left one wins.
+  bool MayRegroup() const override { return may_regroup_; }
   bool PrefersRuns() const override { return fold_ != nullptr && in_any_order_; }
 
  private:
@@ -101,6 +104,7 @@ class OpCombiner : public Combiner {
   StretchKernel stretch_sum_;
   int width_;
   bool in_any_order_;  // vectorises along a run
+  bool may_regroup_;
 };
 
 class CopyCombiner : public Combiner {

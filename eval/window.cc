@@ -3,8 +3,10 @@
 #include "eval/window.h"
 
 #include <cstring>
+#include <optional>
 
 #include "eval/elementwise_call.h"
+#include "eval/window_doubling.h"
 #include "hlo/view.h"
 
 namespace hv {
@@ -121,6 +123,17 @@ Result<std::vector<Value>> ReduceWindowWith(std::span<const WindowDim> window,
   std::vector<Value> results;
   for (size_t k = 0; k < inputs.size(); ++k) results.push_back(Spread(inits[k], shapes[k]));
   if (shapes[0]->element_count == 0 || inputs[0].element_count() == 0) return results;
+  if (inputs.size() == 1) {
+    HV_ASSIGN(const std::optional<Value> folds,
+              FoldWindowsByDoubling(window, inputs[0], shapes[0], combiner));
+    if (folds) {
+      std::byte* accumulators[1] = {results[0].MutableBytes().data()};
+      const std::byte* values[1] = {folds->bytes().data()};
+      HV_RETURN_IF_ERROR(
+          combiner.Combine(accumulators, values, static_cast<size_t>(shapes[0]->element_count)));
+      return results;
+    }
+  }
   const WindowWalk walk(window, inputs[0].shape()->dims, shapes[0]->dims);
   Combination combination(inputs, &results, combiner);
   HV_RETURN_IF_ERROR(
