@@ -28,6 +28,17 @@ struct KernelCall {
   const Shape* shape;  // of the result, the instruction's
 };
 
+// An instruction made ready once to run many times: what its operands' elements cannot change (the
+// loop to run, whose storage the result may take) is settled.
+class PreparedKernel {
+ public:
+  virtual ~PreparedKernel() = default;
+  // The instruction's value; the operands are native and moved from.
+  virtual Value Run(std::span<Value> operands) = 0;
+  // Does it change the first operand, in place if that is the only handle, else in a copy?
+  virtual bool Overwrites() const { return false; }
+};
+
 class Domain {
  public:
   virtual ~Domain() = default;
@@ -56,6 +67,10 @@ class Domain {
   // `reducer` of `module` (collectives). `accumulate_wide`: bf16/f16/f8 sums in f32, rounded once.
   virtual Result<Value> Fold(const Module& module, ComputationIndex reducer,
                              std::vector<Value> values, bool accumulate_wide) = 0;
+
+  // What EvaluateInstruction does to native operands of the shapes that the computation states; null
+  // where nothing is gained, or where the domain gives native operands a meaning of its own.
+  virtual std::unique_ptr<PreparedKernel> Prepare(const KernelCall& call);
 
   virtual Result<Value> Constant(const Literal& literal);  // default: native copy
   // A concrete native value of `value` if there is one: control needs it.
@@ -92,5 +107,7 @@ Result<Value> EvaluateInstruction(Domain& domain, const KernelCall& call,
 // Integers held by a native array of integer or pred type, sign- or zero-extended (u64 above
 // INT64_MAX saturates to INT64_MAX: it is meant as a position).
 std::vector<int64_t> IntegersOf(const Value& value);
+// The first of them.
+int64_t IntegerOf(const Value& value);
 
 }  // namespace hv

@@ -190,6 +190,8 @@ std::optional<Value> Domain::Concrete(const Value& value) const {
   return std::nullopt;
 }
 
+std::unique_ptr<PreparedKernel> Domain::Prepare(const KernelCall&) { return nullptr; }
+
 Result<Value> Domain::Iota(const KernelCall& call) { return NativeIota(call); }
 
 Result<Value> Domain::ElidedConstant(const Instruction& constant) {
@@ -265,6 +267,20 @@ std::vector<int64_t> IntegersOf(const Value& value) {
     for (int64_t& v : out) v = v < 0 ? std::numeric_limits<int64_t>::max() : v;
   }
   return out;
+}
+
+int64_t IntegerOf(const Value& value) {
+  HV_CHECK(value.IsNative() && value.element_count() > 0, "an integer of a value that is not concrete");
+  const ElementType type = value.shape()->type;
+  const bool is_signed = IsSigned(type);
+  switch (value.element_bytes()) {
+    case 1: return is_signed ? value.As<int8_t>()[0] : value.As<uint8_t>()[0];
+    case 2: return is_signed ? value.As<int16_t>()[0] : value.As<uint16_t>()[0];
+    case 4: return is_signed ? value.As<int32_t>()[0] : value.As<uint32_t>()[0];
+    default: break;
+  }
+  const int64_t integer = value.As<int64_t>()[0];
+  return !is_signed && integer < 0 ? std::numeric_limits<int64_t>::max() : integer;
 }
 
 }  // namespace hv

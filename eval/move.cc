@@ -149,7 +149,7 @@ void CopyTyped(const Piece& piece, const std::byte* in_bytes, std::byte* out_byt
 
 // Can the storage of the first piece's operand become the result's?
 bool StartsWithReusable(const Shape* shape, const Pieces& pieces,
-                        const std::vector<Value>& operands) {
+                        std::span<const Value> operands) {
   if (pieces.empty() || !IsIdentity(pieces[0], shape->element_count)) return false;
   const Value& whole = operands[static_cast<size_t>(pieces[0].operand)];
   if (whole.element_count() != shape->element_count) return false;
@@ -223,7 +223,7 @@ Value NewLike(const Value& like, const Shape* shape) {
              : Value::NewCode(shape, like.element_bytes());
 }
 
-Value MovePieces(const Shape* shape, const Pieces& pieces, std::vector<Value> operands) {
+Value MovePieces(const Shape* shape, const Pieces& pieces, std::span<Value> operands) {
   static constexpr std::byte kZero[16] = {};
   Value result;
   size_t first = 0;

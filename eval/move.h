@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "eval/value.h"
 #include "hlo/view.h"
@@ -21,7 +22,10 @@ bool IsIdentity(const Piece& piece, int64_t count);
 // The value of `shape` that `pieces` make of dense operands of one encoding and width. A lone
 // identity shares its operand's storage; an identity below other pieces (dynamic-update-slice) is
 // overwritten in place when its handle is the only one. Zeros are all-zero bytes.
-Value MovePieces(const Shape* shape, const Pieces& pieces, std::vector<Value> operands);
+Value MovePieces(const Shape* shape, const Pieces& pieces, std::span<Value> operands);
+inline Value MovePieces(const Shape* shape, const Pieces& pieces, std::vector<Value> operands) {
+  return MovePieces(shape, pieces, std::span(operands));
+}
 
 // A value that may be written to: the handle itself if it is the only one, else a copy of the
 // storage.

@@ -19,6 +19,9 @@ class NativeDomain : public Domain {
   }
   std::string_view name() const override { return "native"; }
   bool IsNative() const override { return true; }
+  std::unique_ptr<PreparedKernel> Prepare(const KernelCall& call) override {
+    return PrepareNative(call);
+  }
 
   Result<Value> Scalar(const KernelCall& call, std::vector<Value> operands) override {
     return NativeScalar(call, std::move(operands));

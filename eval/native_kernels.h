@@ -1,6 +1,7 @@
 // Kernels of the native domain, one per kernel kind or op; native_domain.cc dispatches to them.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 namespace hv {
 
+std::unique_ptr<PreparedKernel> PrepareNative(const KernelCall& call);
 Result<Value> NativeScalar(const KernelCall& call, std::vector<Value> operands);
 Result<Value> NativeStochasticConvert(const KernelCall& call, const std::vector<Value>& operands);
 // `wide`: sums of floats in f64, rounded once; else one by one in their own type.

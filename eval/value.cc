@@ -1,129 +1,46 @@
-// Storage of values and the few operations that look at whole values. Uses of memory are counted
-// here, in one place, for --memory-limit and "peak_bytes".
+// Handles and the few operations that look at whole values.
 #include "eval/value.h"
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
-#include <map>
 #include <new>
-#include <utility>
 
 #include "base/check.h"
 
 namespace hv {
-namespace {
 
-constexpr size_t kKeptFrom = size_t{1} << 18;  // smaller storage is cheap to ask for again
-constexpr size_t kHugePage = size_t{1} << 21;
-constexpr std::align_val_t kAlignment{64};
-constexpr std::align_val_t kHugeAlignment{kHugePage};
+// The elements of a tuple follow this header.
+struct Value::Elements : Storage {
+  explicit Elements(size_t n) : count(n) {}
+  static size_t BytesFor(size_t count) { return sizeof(Elements) + count * sizeof(Value); }
+  std::span<Value> all() { return {reinterpret_cast<Value*>(this + 1), count}; }
 
-// Fresh storage. Where it is large the system is asked for huge pages: 512 times fewer faults, each
-// of which costs as much as computing on its 4 KiB.
-std::byte* Allocate(size_t bytes) {
-  if (bytes < kHugePage) return static_cast<std::byte*>(::operator new(bytes, kAlignment));
-  auto* data = static_cast<std::byte*>(::operator new(bytes, kHugeAlignment));
-#if defined(__linux__)
-  madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint: failing changes nothing
-#endif
-  return data;
-}
-
-void Free(std::byte* data, size_t bytes) {
-  ::operator delete(data, bytes < kHugePage ? kAlignment : kHugeAlignment);
-}
-
-// Freed storage kept for reuse: touching fresh pages costs more than computing on them. Live and
-// kept bytes together stay within an eighth more than was alive at the peak: without any room, the
-// least new value would drive out storage that the next step asks for.
-class Keeper {
- public:
-  // Storage of at least `bytes`, at most an eighth more; null if none is kept.
-  std::byte* Take(size_t bytes, size_t* capacity) {
-    const auto found = kept_.lower_bound(bytes);
-    if (found == kept_.end() || found->first > bytes + bytes / 8) return nullptr;
-    *capacity = found->first;
-    std::byte* data = found->second;
-    kept_bytes_ -= found->first;
-    kept_.erase(found);
-    return data;
-  }
-  void Keep(std::byte* data, size_t capacity) {
-    kept_.emplace(capacity, data);
-    kept_bytes_ += capacity;
-  }
-  // Gives storage back until at most `bytes` are kept.
-  void ShrinkTo(size_t bytes) {
-    while (kept_bytes_ > bytes) {
-      const auto largest = std::prev(kept_.end());
-      kept_bytes_ -= largest->first;
-      Free(largest->second, largest->first);
-      kept_.erase(largest);
-    }
-  }
-
- private:
-  std::multimap<size_t, std::byte*> kept_;  // by capacity
-  size_t kept_bytes_ = 0;
+  size_t count;
 };
 
-Keeper& TheKeeper() {
-  static Keeper& keeper = *new Keeper();  // outlives every value
-  return keeper;
+Value Value::NewArray(const Shape* shape, Encoding encoding, int element_bytes) {
+  HV_CHECK(shape->IsArray(), "an array of shape " + hv::ToString(*shape));
+  const auto bytes = static_cast<size_t>(shape->element_count * element_bytes);
+  return Value({Kind::kDense, encoding, element_bytes}, shape, Buffer::New(bytes));
 }
 
-}  // namespace
-
-MemoryUse& ProcessMemoryUse() {
-  static MemoryUse use;
-  return use;
+Value Value::Borrowed(const Shape* shape, Encoding encoding, int element_bytes,
+                      std::span<const std::byte> bytes) {
+  HV_CHECK(shape->IsArray() &&
+               bytes.size() == static_cast<size_t>(shape->element_count * element_bytes),
+           "borrowed bytes do not fit " + hv::ToString(*shape));
+  return Value({Kind::kDense, encoding, element_bytes}, shape, Buffer::Borrow(bytes));
 }
 
-Buffer::Buffer(size_t bytes) : size_(bytes), capacity_(std::max(bytes, size_t{1})) {
-  MemoryUse& use = ProcessMemoryUse();
-  use.live_bytes += static_cast<int64_t>(size_);
-  data_ = bytes < kKeptFrom ? nullptr : TheKeeper().Take(bytes, &capacity_);
-  if (data_ == nullptr) {
-    const int64_t room = use.peak_bytes + use.peak_bytes / 8 - use.live_bytes;
-    TheKeeper().ShrinkTo(static_cast<size_t>(std::max(room, int64_t{0})));
-    data_ = Allocate(capacity_);
-  }
-  use.peak_bytes = std::max(use.peak_bytes, use.live_bytes);
-}
-
-Buffer::~Buffer() {
-  ProcessMemoryUse().live_bytes -= static_cast<int64_t>(size_);
-  if (capacity_ < kKeptFrom) {
-    Free(data_, capacity_);
-  } else {
-    TheKeeper().Keep(data_, capacity_);
-  }
-}
-
-Value Value::Array(const Shape* shape, Encoding encoding, int element_bytes,
-                   std::shared_ptr<Buffer> buffer) {
-  HV_CHECK(shape->IsArray() && buffer != nullptr &&
-               buffer->size() == static_cast<size_t>(shape->element_count * element_bytes),
-           "array storage does not fit " + hv::ToString(*shape));
-  Value v;
-  v.shape_ = shape;
-  v.encoding_ = encoding;
-  v.element_bytes_ = element_bytes;
-  v.buffer_ = std::move(buffer);
-  return v;
+Value Value::TupleFrom(const Shape* shape, std::span<Value> elements) {
+  HV_CHECK(shape->elements.size() == elements.size(), "tuple size differs from its shape");
+  auto* storage = new (TakeBlock(Elements::BytesFor(elements.size()))) Elements(elements.size());
+  std::uninitialized_move(elements.begin(), elements.end(), storage->all().begin());
+  return Value({Kind::kTuple}, shape, storage);
 }
 
 Value Value::Tuple(const Shape* shape, std::vector<Value> elements) {
-  HV_CHECK(shape->elements.size() == elements.size(), "tuple size differs from its shape");
-  Value v;
-  v.shape_ = shape;
-  v.elements_ = std::make_shared<std::vector<Value>>(std::move(elements));
-  return v;
+  return TupleFrom(shape, elements);
 }
 
 Value Value::Token(const Shape* shape) {
@@ -132,22 +49,22 @@ Value Value::Token(const Shape* shape) {
   return v;
 }
 
-Value Value::Extended(const Shape* shape, std::shared_ptr<const ExtendedValue> value) {
-  Value v;
-  v.shape_ = shape;
-  v.extended_ = std::move(value);
-  return v;
+Value Value::Extended(const Shape* shape, std::unique_ptr<const ExtendedValue> value) {
+  auto* storage = const_cast<ExtendedValue*>(value.release());  // its handles are counted in it
+  return Value({Kind::kExtended}, shape, storage);
 }
 
-Value Value::NewNative(const Shape* shape) {
-  const int width = HostBytes(shape->type);
-  return Array(shape, Encoding::kNative, width,
-               std::make_shared<Buffer>(static_cast<size_t>(shape->element_count * width)));
-}
-
-Value Value::NewCode(const Shape* shape, int code_bytes) {
-  return Array(shape, Encoding::kCode, code_bytes,
-               std::make_shared<Buffer>(static_cast<size_t>(shape->element_count * code_bytes)));
+void Value::DeleteStorage() noexcept {
+  switch (form_.kind) {
+    case Kind::kNone: break;
+    case Kind::kDense: Buffer::Delete(static_cast<Buffer*>(storage_)); break;
+    case Kind::kExtended: delete static_cast<ExtendedValue*>(storage_); break;
+    case Kind::kTuple: {
+      auto* tuple = static_cast<Elements*>(storage_);
+      std::destroy_n(tuple->all().data(), tuple->count);
+      GiveBlock(tuple, Elements::BytesFor(tuple->count));
+    }
+  }
 }
 
 Value Value::FromLiteral(const Literal& literal) {
@@ -166,32 +83,14 @@ Value Value::FromLiteral(const Literal& literal) {
   return v;
 }
 
-std::span<const std::byte> Value::bytes() const {
-  if (buffer_ == nullptr) return {};
-  return {buffer_->data(), buffer_->size()};
-}
-
-std::span<std::byte> Value::MutableBytes() {
-  HV_CHECK(IsUnique(), "writing to shared storage");
-  return {buffer_->data(), buffer_->size()};
-}
-
 std::span<const Value> Value::elements() const {
-  if (elements_ == nullptr) return {};
-  return *elements_;
+  if (form_.kind != Kind::kTuple) return {};
+  return static_cast<Elements*>(storage_)->all();
 }
 
 Value Value::TakeElement(size_t index) {
-  Value& element = (*elements_)[index];
-  return elements_.use_count() == 1 ? std::move(element) : element;
-}
-
-Value Value::WithShape(const Shape* shape) const {
-  HV_CHECK((IsDense() || extended_ != nullptr) && shape->element_count == shape_->element_count,
-           "same storage, different element count");
-  Value v = *this;
-  v.shape_ = shape;
-  return v;
+  Value& element = static_cast<Elements*>(storage_)->all()[index];
+  return storage_->handles == 1 ? std::move(element) : element;
 }
 
 bool SameBits(const Value& a, const Value& b) {

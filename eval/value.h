@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "base/check.h"
+#include "eval/storage.h"
 #include "hlo/literal.h"
 #include "hlo/shape.h"
 
@@ -20,60 +23,61 @@ enum class Encoding : uint8_t {
   kCode,    // the domain's own element (Domain::code_bytes), standing for a value of the HLO type
 };
 
-// Bytes of values alive now and at most so far, over all devices of this process.
-struct MemoryUse {
-  int64_t live_bytes = 0;
-  int64_t peak_bytes = 0;
-};
-MemoryUse& ProcessMemoryUse();
-
-// 64-byte aligned storage counted in ProcessMemoryUse.
-class Buffer {
- public:
-  explicit Buffer(size_t bytes);  // not initialised
-  ~Buffer();
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  std::byte* data() const { return data_; }
-  size_t size() const { return size_; }
-
- private:
-  std::byte* data_ = nullptr;
-  size_t size_;
-  size_t capacity_;  // reused storage may be larger
-};
-
-// A representation that is not a dense array (symbolic terms); domains that use one downcast it.
-class ExtendedValue {
- public:
-  virtual ~ExtendedValue() = default;
-};
-
 class Value {
  public:
   Value() = default;
-  // A dense array with `element_bytes` bytes per element in row-major order.
-  static Value Array(const Shape* shape, Encoding encoding, int element_bytes,
-                     std::shared_ptr<Buffer> buffer);
+  Value(const Value& other) noexcept { *this = other; }
+  Value(Value&& other) noexcept { Swap(&other); }
+  Value& operator=(const Value& other) noexcept {
+    if (other.storage_ != nullptr) ++other.storage_->handles;
+    Drop();
+    form_ = other.form_;
+    shape_ = other.shape_;
+    storage_ = other.storage_;
+    return *this;
+  }
+  Value& operator=(Value&& other) noexcept {
+    Value taken(std::move(other));
+    Swap(&taken);
+    return *this;
+  }
+  ~Value() { Drop(); }
+
   static Value Tuple(const Shape* shape, std::vector<Value> elements);
+  // The same of values that lie elsewhere and are moved from.
+  static Value TupleFrom(const Shape* shape, std::span<Value> elements);
   static Value Token(const Shape* shape);
-  static Value Extended(const Shape* shape, std::shared_ptr<const ExtendedValue> value);
-  // Uninitialised native array (or code array of `code_bytes` per element).
-  static Value NewNative(const Shape* shape);
-  static Value NewCode(const Shape* shape, int code_bytes);
+  static Value Extended(const Shape* shape, std::unique_ptr<const ExtendedValue> value);
+  // Uninitialised native array (or code array of `code_bytes` per element), row-major.
+  static Value NewNative(const Shape* shape) {
+    return NewArray(shape, Encoding::kNative, HostBytes(shape->type));
+  }
+  static Value NewCode(const Shape* shape, int code_bytes) {
+    return NewArray(shape, Encoding::kCode, code_bytes);
+  }
+  // An array whose bytes somebody else keeps as long as any handle lives; nobody writes to them.
+  static Value Borrowed(const Shape* shape, Encoding encoding, int element_bytes,
+                        std::span<const std::byte> bytes);
   static Value FromLiteral(const Literal& literal);  // bytes copied; not elided
 
   const Shape* shape() const { return shape_; }
   bool empty() const { return shape_ == nullptr; }
-  bool IsDense() const { return buffer_ != nullptr; }
-  bool IsNative() const { return buffer_ != nullptr && encoding_ == Encoding::kNative; }
-  Encoding encoding() const { return encoding_; }
-  int element_bytes() const { return element_bytes_; }
+  bool IsDense() const { return form_.kind == Kind::kDense; }
+  bool IsNative() const { return IsDense() && form_.encoding == Encoding::kNative; }
+  Encoding encoding() const { return form_.encoding; }
+  int element_bytes() const { return form_.element_bytes; }
   int64_t element_count() const { return shape_->element_count; }
-  std::span<const std::byte> bytes() const;
+  std::span<const std::byte> bytes() const {
+    if (!IsDense()) return {};
+    return {buffer().data(), buffer().size()};
+  }
   // Writable bytes; only for values that were just made or whose handle is the only one.
-  std::span<std::byte> MutableBytes();
-  bool IsUnique() const { return buffer_ != nullptr && buffer_.use_count() == 1; }
+  std::span<std::byte> MutableBytes() {
+    HV_CHECK(IsUnique(), "writing to shared storage");
+    return {buffer().data(), buffer().size()};
+  }
+  bool IsUnique() const { return IsDense() && storage_->handles == 1 && !buffer().IsBorrowed(); }
+  bool IsBorrowed() const { return IsDense() && buffer().IsBorrowed(); }
   template <class T>
   std::span<const T> As() const {
     return {reinterpret_cast<const T*>(bytes().data()), bytes().size() / sizeof(T)};
@@ -86,19 +90,50 @@ class Value {
   // Element `index` of a tuple: moved out if this is the tuple's only handle, else copied. Nobody
   // may read that element of this tuple again.
   Value TakeElement(size_t index);
-  const ExtendedValue* extended() const { return extended_.get(); }
+  const ExtendedValue* extended() const {
+    return form_.kind == Kind::kExtended ? static_cast<const ExtendedValue*>(storage_) : nullptr;
+  }
   // The same storage under another shape of the same element count and width (reshape, bitcast).
-  Value WithShape(const Shape* shape) const;
+  Value WithShape(const Shape* shape) const& { return Value(*this).WithShape(shape); }
+  Value WithShape(const Shape* shape) && {
+    HV_CHECK((IsDense() || form_.kind == Kind::kExtended) &&
+                 shape->element_count == shape_->element_count,
+             "same storage, different element count");
+    shape_ = shape;
+    return std::move(*this);
+  }
   // Do two handles share their storage (same instance)?
-  bool SharesStorage(const Value& other) const { return buffer_ == other.buffer_; }
+  bool SharesStorage(const Value& other) const { return storage_ == other.storage_; }
 
  private:
+  enum class Kind : uint8_t { kNone, kDense, kTuple, kExtended };  // kNone: empty, or a token
+  struct Form {
+    Kind kind = Kind::kNone;
+    Encoding encoding = Encoding::kNative;
+    int element_bytes = 0;
+  };
+  struct Elements;
+
+  static Value NewArray(const Shape* shape, Encoding encoding, int element_bytes);
+  // The first handle of `storage`.
+  Value(Form form, const Shape* shape, Storage* storage)
+      : form_(form), shape_(shape), storage_(storage) {
+    ++storage_->handles;
+  }
+  const Buffer& buffer() const { return *static_cast<const Buffer*>(storage_); }
+  void Swap(Value* other) noexcept {
+    std::swap(form_, other->form_);
+    std::swap(shape_, other->shape_);
+    std::swap(storage_, other->storage_);
+  }
+  void Drop() noexcept {
+    if (storage_ != nullptr && --storage_->handles == 0) DeleteStorage();
+  }
+  void DeleteStorage() noexcept;
+
+  Form form_;
   const Shape* shape_ = nullptr;
-  Encoding encoding_ = Encoding::kNative;
-  int element_bytes_ = 0;
-  std::shared_ptr<Buffer> buffer_;
-  std::shared_ptr<std::vector<Value>> elements_;
-  std::shared_ptr<const ExtendedValue> extended_;
+  Storage* storage_ = nullptr;
 };
 
 // Same shape (layouts aside), encoding and bits, through tuples; dense values only.

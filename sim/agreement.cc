@@ -32,14 +32,19 @@ DeviceState StateOf(const Device& device) {
 }
 
 // The same posts up to the group each device belongs to?
-bool Alike(const DeviceState& a, const DeviceState& b) {
-  const auto same = [](const PostState& p, const PostState& q) {
-    return p.key.collective.site == q.key.collective.site &&
-           p.key.collective.execution == q.key.collective.execution && p.key.role == q.key.role &&
-           p.collective == q.collective && p.encodings == q.encodings;
+bool Alike(const Device& a, const Device& b) {
+  const auto same_encoding = [](const Value& x, const Value& y) {
+    return x.IsDense() == y.IsDense() && x.encoding() == y.encoding();
   };
-  return a.finished == b.finished &&
-         std::equal(a.posted.begin(), a.posted.end(), b.posted.begin(), b.posted.end(), same);
+  const auto same = [&](const auto& p, const auto& q) {
+    const CollectiveKey &own = p.first.collective, &other = q.first.collective;
+    return own.site == other.site && own.execution == other.execution &&
+           p.first.role == q.first.role && p.second.collective == q.second.collective &&
+           std::equal(p.second.operands.begin(), p.second.operands.end(),
+                      q.second.operands.begin(), q.second.operands.end(), same_encoding);
+  };
+  return a.finished() == b.finished() &&
+         std::equal(a.posted().begin(), a.posted().end(), b.posted().begin(), b.posted().end(), same);
 }
 
 uint64_t HashOf(const DeviceState& state) {
@@ -216,21 +221,22 @@ Agreement Agree(const ModulePlan& plan, const Devices& devices, Transport* trans
   std::vector<DeviceState> states;
   bool alike = !devices.empty();
   for (const auto& device : devices) {
-    states.push_back(StateOf(*device));
-    alike = alike && !device->error() && Alike(states.front(), states.back());
+    alike = alike && !device->error() && Alike(*devices.front(), *device);
   }
+  if (alike) states.push_back(StateOf(*devices.front()));
   alike = alike && IsUniform(plan, states.front());
   const uint64_t poison = Mix(~uint64_t{0}, static_cast<uint64_t>(transport->rank().value));
   const bool all_equal = transport->AllEqual(alike ? HashOf(states.front()) : poison);
   Agreement agreement;
   if (alike && all_equal) {
     agreement.finished = states.front().finished;
-    states.resize(1);
     const World world(std::move(states), plan.mesh.devices());
     agreement.complete = LocalMeetings(plan, world, nullptr, devices);
     if (!agreement.finished && agreement.complete.empty()) agreement.stall = DescribeStall(plan, world);
     return agreement;
   }
+  states.clear();
+  for (const auto& device : devices) states.push_back(StateOf(*device));
   std::vector<DeviceState> all;
   for (const std::string& bytes : transport->AllGather(WriteStates(devices, states))) {
     ReadStates(bytes, &all, &agreement.error);

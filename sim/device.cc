@@ -11,20 +11,10 @@
 namespace hv {
 
 RunContext::RunContext(const ModulePlan& plan, const RunOptions& options)
-    : plan_(plan), options_(options), constants_(plan.computations.size()) {
-  for (size_t c = 0; c < constants_.size(); ++c) {
-    constants_[c].resize(plan.computations[c].steps.size());
+    : plan_(plan), options_(options) {
+  for (const ComputationPlan& computation : plan.computations) {
+    memos_.emplace_back(computation.steps.size());
   }
-}
-
-Result<Value> RunContext::Constant(ComputationIndex computation, InstructionIndex instruction) {
-  Value& known = constants_[static_cast<size_t>(computation)][static_cast<size_t>(instruction)];
-  if (known.empty()) {
-    const Instruction& constant = module().At(computation).At(instruction);
-    HV_ASSIGN(known, constant.literal->elided ? domain().ElidedConstant(constant)
-                                              : domain().Constant(*constant.literal));
-  }
-  return known;
 }
 
 Device::Device(RunContext* context, DeviceId id)
@@ -42,11 +32,12 @@ Value Device::YieldOfDone(const Instruction& done, Value result) {
 }
 
 void Device::Start(std::vector<Value> arguments) {
-  Enqueue(NewFrame(context_->module().entry, FrameRole::kEntry, 0, std::move(arguments)));
+  Enqueue(NewFrame(context_->module().entry, FrameRole::kEntry, 0, arguments));
 }
 
-void Device::Run() {
-  while (!runnable_.empty() && !error_) {
+bool Device::Run() {
+  paused_ = false;
+  while (!runnable_.empty() && !error_ && !paused_) {
     Frame* frame = runnable_.back();
     runnable_.pop_back();
     frame->queued = false;
@@ -56,6 +47,7 @@ void Device::Run() {
       RunTextOrder(frame);
     }
   }
+  return paused_;
 }
 
 void Device::Enqueue(Frame* frame) {
@@ -65,11 +57,11 @@ void Device::Enqueue(Frame* frame) {
 }
 
 void Device::RunTextOrder(Frame* frame) {
-  const std::vector<Step>& steps = frame->plan->steps;
-  const InstructionIndex end = static_cast<InstructionIndex>(steps.size());
-  while (frame->next < end) {
-    const InstructionIndex index = frame->next++;
-    if (steps[static_cast<size_t>(index)].kind == StepKind::kSkip) continue;
+  const std::span<const InstructionIndex> order = frame->plan->order;
+  while (frame->next < order.size()) {
+    const InstructionIndex index = order[frame->next];
+    if (LetsOthersFirst(frame, index)) return;
+    ++frame->next;
     StepValue value = Execute(frame, index);
     if (!value) return;
     FinishStep(frame, index, std::move(*value));
@@ -82,6 +74,9 @@ void Device::RunDataFlow(Frame* frame) {
   while (!frame->ready.empty() && !error_) {
     std::pop_heap(frame->ready.begin(), frame->ready.end(), std::greater<>());
     const InstructionIndex index = frame->ready.back();
+    if (LetsOthersFirst(frame, index)) {
+      return std::push_heap(frame->ready.begin(), frame->ready.end(), std::greater<>());
+    }
     frame->ready.pop_back();
     StepValue value = Execute(frame, index);
     if (value) FinishStep(frame, index, std::move(*value));
@@ -128,12 +123,6 @@ void Device::Complete(const PostKey& key, Value result) {
   CompletePending(pending.get(), std::move(result));
 }
 
-Value Device::TakeOperand(Frame* frame, InstructionIndex operand) {
-  const size_t o = static_cast<size_t>(operand);
-  if (--frame->reads[o] == 0) return std::move(frame->values[o]);
-  return frame->values[o];
-}
-
 std::vector<Value> Device::TakeOperands(Frame* frame, InstructionIndex index) {
   const std::span<const InstructionIndex> read = frame->plan->OperandsOf(index);
   std::vector<Value> operands;
@@ -142,14 +131,21 @@ std::vector<Value> Device::TakeOperands(Frame* frame, InstructionIndex index) {
   return operands;
 }
 
+std::span<Value> Device::TakeFew(Frame* frame, InstructionIndex index, FewValues* few) {
+  const std::span<const InstructionIndex> read = frame->plan->OperandsOf(index);
+  for (size_t k = 0; k < read.size(); ++k) (*few)[k] = TakeOperand(frame, read[k]);
+  return {few->data(), read.size()};
+}
+
 Frame* Device::NewFrame(ComputationIndex computation, FrameRole role, uint64_t first_site,
-                        std::vector<Value> arguments) {
+                        std::span<Value> arguments) {
   std::vector<Frame*>& free = free_frames_[static_cast<size_t>(computation)];
   const ComputationPlan& plan = context_->plan().computations[static_cast<size_t>(computation)];
   if (free.empty()) {
     frames_.push_back(std::make_unique<Frame>());
     free.push_back(frames_.back().get());
     free.back()->plan = &plan;
+    free.back()->memos = context_->MemosOf(computation);
     free.back()->values.resize(plan.steps.size());
   }
   Frame* frame = free.back();
@@ -162,7 +158,7 @@ Frame* Device::NewFrame(ComputationIndex computation, FrameRole role, uint64_t f
   frame->reads = plan.reads;
   frame->next = 0;
   if (plan.data_flow) {
-    frame->unfinished = plan.live;
+    frame->unfinished = static_cast<int32_t>(plan.order.size());
     frame->waits_for = plan.waits_for;
     frame->ready = plan.first_ready;  // ascending: a heap
   }
@@ -182,10 +178,10 @@ void Device::StartChild(Frame* parent, InstructionIndex caller, Frame* child) {
 }
 
 void Device::StartCondition(Frame* parent, InstructionIndex caller, Value state) {
-  const Instruction& loop = parent->plan->computation->At(caller);
-  const uint64_t site = parent->first_site + parent->plan->steps[static_cast<size_t>(caller)].site;
-  Frame* condition =
-      NewFrame(loop.Computation(Attr::kCondition), FrameRole::kCondition, site, {state});
+  const Step& loop = parent->plan->steps[static_cast<size_t>(caller)];
+  Value argument = state;
+  Frame* condition = NewFrame(loop.callees[0], FrameRole::kCondition,
+                              parent->first_site + loop.site, {&argument, 1});
   condition->loop_state = std::move(state);
   StartChild(parent, caller, condition);
 }
@@ -198,9 +194,7 @@ void Device::StartBranch(Frame* parent, InstructionIndex caller, size_t branch, 
   for (size_t b = 0; b < branch; ++b) {
     site += context_->plan().computations[static_cast<size_t>(branches[b])].sites;
   }
-  std::vector<Value> arguments;
-  arguments.push_back(std::move(argument));
-  Frame* child = NewFrame(branches[branch], role, site, std::move(arguments));
+  Frame* child = NewFrame(branches[branch], role, site, {&argument, 1});
   child->choice = std::move(choice);
   StartChild(parent, caller, child);
 }
@@ -222,7 +216,7 @@ void Device::NextBranch(Frame* parent, InstructionIndex caller, std::shared_ptr<
 
 void Device::StartAsync(const std::shared_ptr<Pending>& pending) {
   Frame* frame = NewFrame(pending->start->Computation(Attr::kCalls), FrameRole::kAsync,
-                          pending->first_site, std::move(pending->arguments));
+                          pending->first_site, pending->arguments);
   frame->pending = pending;
   pending->arguments.clear();
   Enqueue(frame);
@@ -259,28 +253,24 @@ void Device::FinishFrame(Frame* frame) {
 void Device::FinishCondition(Frame* frame, const Value& predicate) {
   Frame* parent = frame->parent;
   Value state = std::move(frame->loop_state);
-  const Instruction& loop = parent->plan->computation->At(frame->caller);
+  const auto fail = [&](Error error) {
+    Failed(std::move(error), parent->plan->computation->At(frame->caller));
+  };
   const Result<int64_t> go_on = ControlScalar(predicate);
-  if (!go_on) {
-    Failed(go_on.error(), loop);
-    return;
-  }
+  if (!go_on) return fail(go_on.error());
   if (*go_on == 0) {
     Deliver(parent, frame->caller, std::move(state));
     return;
   }
   const int64_t limit = context_->options().max_steps;
   if (limit > 0 && ++loop_steps_ > limit) {
-    Failed(Unsupported("loop-limit",
-                       "more than " + std::to_string(limit) + " loop iterations on one device")
-               .value(),
-           loop);
-    return;
+    return fail(Unsupported("loop-limit", "more than " + std::to_string(limit) +
+                                              " loop iterations on one device").value());
   }
-  const ComputationPlan& condition = *frame->plan;
+  const Step& loop = parent->plan->steps[static_cast<size_t>(frame->caller)];
   StartChild(parent, frame->caller,
-             NewFrame(loop.Computation(Attr::kBody), FrameRole::kBody,
-                      frame->first_site + condition.sites, {std::move(state)}));
+             NewFrame(loop.callees[1], FrameRole::kBody,
+                      frame->first_site + frame->plan->sites, {&state, 1}));
 }
 
 }  // namespace hv

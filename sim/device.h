@@ -1,14 +1,17 @@
 // One simulated device: runs its frames until all of them wait, and keeps what it has posted.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "sim/frame.h"
+#include "sim/meeting_plan.h"
 #include "sim/run.h"
 
 namespace hv {
@@ -21,12 +24,17 @@ class RunContext {
   const ModulePlan& plan() const { return plan_; }
   const RunOptions& options() const { return options_; }
   Domain& domain() const { return *options_.domain; }
-  Result<Value> Constant(ComputationIndex computation, InstructionIndex instruction);
+  // By instruction.
+  StepMemo* MemosOf(ComputationIndex computation) {
+    return memos_[static_cast<size_t>(computation)].data();
+  }
+  MeetingPlans& meeting_plans() { return meeting_plans_; }
 
  private:
   const ModulePlan& plan_;
   const RunOptions& options_;
-  std::vector<std::vector<Value>> constants_;  // by computation, instruction; empty until asked for
+  std::vector<std::vector<StepMemo>> memos_;
+  MeetingPlans meeting_plans_;
 };
 
 class Device {
@@ -34,8 +42,10 @@ class Device {
   Device(RunContext* context, DeviceId id);
 
   void Start(std::vector<Value> arguments);
-  // Runs until every frame waits, all is finished, or an error stops the device.
-  void Run();
+  // Runs until every frame waits, all is finished, or an error stops the device. True if it merely
+  // lets the other devices go on first: a large value is about to be changed that they still hold,
+  // and without them it is changed in place. It does so once per step, so it comes to an end.
+  bool Run();
   // Stops the device; the first error stands.
   void Fail(Error error) {
     if (!error_) error_ = std::move(error);
@@ -48,6 +58,7 @@ class Device {
 
   // Entered and not complete.
   const std::map<PostKey, Posted>& posted() const { return posted_; }
+  Posted& post(const PostKey& key) { return posted_.at(key); }
   // Hands the result to whoever waits for it and forgets the post.
   void Complete(const PostKey& key, Value result);
 
@@ -63,6 +74,7 @@ class Device {
   StepValue ExecuteLocal(Frame* frame, InstructionIndex index);
   StepValue ExecuteFused(Frame* frame, InstructionIndex index);
   StepValue ExecuteConstant(Frame* frame, InstructionIndex index);
+  StepValue ExecuteTuple(Frame* frame, InstructionIndex index);
   StepValue ExecuteElement(Frame* frame, InstructionIndex index);
   StepValue ExecuteCollective(Frame* frame, InstructionIndex index);
   StepValue ExecuteDone(Frame* frame, InstructionIndex index);
@@ -72,6 +84,7 @@ class Device {
   StepValue ExecuteConditional(Frame* frame, InstructionIndex index);
   StepValue ExecuteChoice(Frame* frame, InstructionIndex index, std::vector<Value> operands);
   StepValue ExecuteCall(Frame* frame, InstructionIndex index);
+  bool LetsOthersFirst(Frame* frame, InstructionIndex index);
   StepValue Failed(Error error, const Instruction& instruction);
   Result<int64_t> ControlScalar(const Value& value) const;
 
@@ -81,8 +94,16 @@ class Device {
   Result<bool> AddressMessage(const Collective& collective, PostKey* key) const;
   int64_t NextExecution(uint64_t site, Role role) { return executions_[{site, role}]++; }
 
-  Value TakeOperand(Frame* frame, InstructionIndex operand);
+  Value TakeOperand(Frame* frame, InstructionIndex operand) {
+    const size_t o = static_cast<size_t>(operand);
+    if (--frame->reads[o] == 0) return std::move(frame->values[o]);
+    return frame->values[o];
+  }
   std::vector<Value> TakeOperands(Frame* frame, InstructionIndex index);
+  // As many go through an array on the stack.
+  static constexpr size_t kFewOperands = 8;
+  using FewValues = std::array<Value, kFewOperands>;
+  std::span<Value> TakeFew(Frame* frame, InstructionIndex index, FewValues* few);
   void FinishStep(Frame* frame, InstructionIndex index, Value value);
   // What a done (or a synchronous collective) yields, given what its start has brought about.
   static Value YieldOfDone(const Instruction& done, Value result);
@@ -91,7 +112,7 @@ class Device {
   void CompletePending(Pending* pending, Value result);
 
   Frame* NewFrame(ComputationIndex computation, FrameRole role, uint64_t first_site,
-                  std::vector<Value> arguments);
+                  std::span<Value> arguments);  // moved from
   void StartChild(Frame* parent, InstructionIndex caller, Frame* child);
   void StartCondition(Frame* parent, InstructionIndex caller, Value state);
   void StartBranch(Frame* parent, InstructionIndex caller, size_t branch, FrameRole role,
@@ -114,6 +135,8 @@ class Device {
   std::map<PostKey, Posted> posted_;
   std::map<std::pair<uint64_t, Role>, int64_t> executions_;  // of each site so far
   int64_t loop_steps_ = 0;
+  bool paused_ = false;         // for others to go first
+  bool paused_before_ = false;  // at the step that comes next
   Value output_;
   std::optional<Error> error_;
 };

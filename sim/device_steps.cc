@@ -1,6 +1,9 @@
 // What each kind of step does on a device. A step yields its value, or nothing if it waits for
 // another device or a frame (Deliver brings the value then), or if the device failed.
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "base/time_limit.h"
 #include "eval/branches.h"
@@ -38,6 +41,8 @@ std::vector<Value> SelectorsAround(const Frame* frame) {
   return selectors;
 }
 
+constexpr size_t kWorthWaiting = size_t{1} << 14;  // bytes not to be copied
+
 bool StatesPairs(const Instruction& instruction) {
   for (const DictionaryEntry& e : instruction.List<DictionaryEntry>(Attr::kFrontendAttributes)) {
     if (e.key == "_xla_send_recv_source_target_pairs") return true;
@@ -64,13 +69,14 @@ Device::StepValue Device::Failed(Error error, const Instruction& instruction) {
 }
 
 Result<int64_t> Device::ControlScalar(const Value& value) const {
+  if (value.IsNative()) return IntegerOf(value);
   const std::optional<Value> concrete = context_->domain().Concrete(value);
   if (!concrete) {
     return Unsupported("control-is-data",
                        "control depends on data that has no concrete value in the domain " +
                            std::string(context_->domain().name()));
   }
-  return IntegersOf(*concrete)[0];
+  return IntegerOf(*concrete);
 }
 
 Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
@@ -84,7 +90,7 @@ Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
     case StepKind::kConstant: return ExecuteConstant(frame, index);
     case StepKind::kLocal: return ExecuteLocal(frame, index);
     case StepKind::kFused: return ExecuteFused(frame, index);
-    case StepKind::kTuple: return Value::Tuple(instruction.shape, TakeOperands(frame, index));
+    case StepKind::kTuple: return ExecuteTuple(frame, index);
     case StepKind::kElement: return ExecuteElement(frame, index);
     case StepKind::kCollective:
     case StepKind::kStart: return ExecuteCollective(frame, index);
@@ -92,7 +98,7 @@ Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
       auto pending = std::make_shared<Pending>();
       pending->complete = true;
       pending->result = TakeOperand(frame, instruction.operands[0]);
-      return Value::Extended(instruction.shape, std::make_shared<AsyncHandle>(std::move(pending)));
+      return Value::Extended(instruction.shape, std::make_unique<AsyncHandle>(std::move(pending)));
     }
     case StepKind::kAsyncStart: return ExecuteAsyncStart(frame, index);
     case StepKind::kAsyncUpdate: return ExecuteAsyncUpdate(frame, index);
@@ -105,36 +111,84 @@ Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
   return {};
 }
 
+bool Device::LetsOthersFirst(Frame* frame, InstructionIndex index) {
+  const PreparedKernel* kernel = frame->memos[index].kernel.get();
+  if (kernel == nullptr || !kernel->Overwrites()) return false;
+  if (std::exchange(paused_before_, false)) return false;
+  const size_t o = static_cast<size_t>(frame->plan->computation->At(index).operands[0]);
+  const Value& value = frame->values[o];
+  if (frame->reads[o] > 1 || value.IsUnique() || value.bytes().size() < kWorthWaiting) return false;
+  paused_ = paused_before_ = true;
+  Enqueue(frame);
+  return true;
+}
+
 Device::StepValue Device::ExecuteLocal(Frame* frame, InstructionIndex index) {
   const Computation& computation = *frame->plan->computation;
   const Instruction& instruction = computation.At(index);
-  Result<Value> value = EvaluateInstruction(
-      context_->domain(), KernelCall{context_->module(), computation, instruction, instruction.shape},
-      TakeOperands(frame, index), replica_.value, partition_.value);
+  const KernelCall call{context_->module(), computation, instruction, instruction.shape};
+  StepMemo& memo = frame->memos[index];
+  if (!memo.is_prepared) {
+    memo.is_prepared = true;
+    if (instruction.operands.size() <= kFewOperands) memo.kernel = context_->domain().Prepare(call);
+  }
+  std::vector<Value> operands;
+  if (memo.kernel != nullptr) {
+    FewValues few;
+    const std::span<Value> taken = TakeFew(frame, index, &few);
+    const auto is_native = [](const Value& v) { return v.IsNative(); };
+    if (std::all_of(taken.begin(), taken.end(), is_native)) return memo.kernel->Run(taken);
+    operands.assign(std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end()));
+  } else {
+    operands = TakeOperands(frame, index);
+  }
+  Result<Value> value = EvaluateInstruction(context_->domain(), call, std::move(operands),
+                                            replica_.value, partition_.value);
   if (!value) return Failed(std::move(value).error(), instruction);
   return std::move(*value);
 }
 
 Device::StepValue Device::ExecuteFused(Frame* frame, InstructionIndex index) {
-  std::vector<Value> operands = TakeOperands(frame, index);
-  const int32_t program = frame->plan->steps[static_cast<size_t>(index)].program;
-  return frame->plan->programs[static_cast<size_t>(program)].Run(operands);
+  const ComputationPlan& plan = *frame->plan;
+  const ElementwiseProgram& program =
+      plan.programs[static_cast<size_t>(plan.steps[static_cast<size_t>(index)].program)];
+  if (program.operands().size() > kFewOperands) {
+    std::vector<Value> operands = TakeOperands(frame, index);
+    return program.Run(operands);
+  }
+  FewValues few;
+  return program.Run(TakeFew(frame, index, &few));
 }
 
 Device::StepValue Device::ExecuteConstant(Frame* frame, InstructionIndex index) {
-  Result<Value> value = context_->Constant(frame->plan->index, index);
-  if (!value) return Failed(std::move(value).error(), frame->plan->computation->At(index));
-  return std::move(*value);
+  Value& constant = frame->memos[index].constant;
+  if (constant.empty()) {
+    const Instruction& instruction = frame->plan->computation->At(index);
+    Domain& domain = context_->domain();
+    Result<Value> value = instruction.literal->elided ? domain.ElidedConstant(instruction)
+                                                      : domain.Constant(*instruction.literal);
+    if (!value) return Failed(std::move(value).error(), instruction);
+    constant = std::move(*value);
+  }
+  return constant;
+}
+
+Device::StepValue Device::ExecuteTuple(Frame* frame, InstructionIndex index) {
+  const Instruction& instruction = frame->plan->computation->At(index);
+  if (instruction.operands.size() > kFewOperands) {
+    return Value::Tuple(instruction.shape, TakeOperands(frame, index));
+  }
+  FewValues few;
+  return Value::TupleFrom(instruction.shape, TakeFew(frame, index, &few));
 }
 
 // The tuple is read in place; its handle goes with the last reader.
 Device::StepValue Device::ExecuteElement(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
-  const size_t part = static_cast<size_t>(instruction.Int(Attr::kIndex, 0));
-  const size_t o = static_cast<size_t>(instruction.operands[0]);
+  const Step& step = frame->plan->steps[static_cast<size_t>(index)];
+  const size_t part = static_cast<size_t>(step.part);
+  const size_t o = static_cast<size_t>(frame->plan->computation->At(index).operands[0]);
   Value& tuple = frame->values[o];
-  Value element = frame->plan->steps[static_cast<size_t>(index)].take ? tuple.TakeElement(part)
-                                                                      : tuple.elements()[part];
+  Value element = step.take ? tuple.TakeElement(part) : tuple.elements()[part];
   if (--frame->reads[o] == 0) tuple = Value();
   return element;
 }
@@ -144,7 +198,7 @@ Device::StepValue Device::ExecuteCollective(Frame* frame, InstructionIndex index
   Result<std::shared_ptr<Pending>> pending = Post(frame, index);
   if (!pending) return Failed(std::move(pending).error(), instruction);
   if (frame->plan->steps[static_cast<size_t>(index)].kind == StepKind::kStart) {
-    return Value::Extended(instruction.shape, std::make_shared<AsyncHandle>(std::move(*pending)));
+    return Value::Extended(instruction.shape, std::make_unique<AsyncHandle>(std::move(*pending)));
   }
   if ((*pending)->complete) return std::move((*pending)->result);
   (*pending)->waiter = frame;
@@ -234,7 +288,7 @@ Device::StepValue Device::ExecuteAsyncStart(Frame* frame, InstructionIndex index
   pending->arguments = TakeOperands(frame, index);
   const Computation& callee = context_->module().At(instruction.Computation(Attr::kCalls));
   if (pending->arguments.size() == callee.parameters.size()) StartAsync(pending);
-  return Value::Extended(instruction.shape, std::make_shared<AsyncHandle>(std::move(pending)));
+  return Value::Extended(instruction.shape, std::make_unique<AsyncHandle>(std::move(pending)));
 }
 
 // Passes the handle on; with late binding it brings further operands.
@@ -254,7 +308,7 @@ Device::StepValue Device::ExecuteAsyncUpdate(Frame* frame, InstructionIndex inde
     const Computation& callee = context_->module().At(pending->start->Computation(Attr::kCalls));
     if (pending->arguments.size() == callee.parameters.size()) StartAsync(pending);
   }
-  return Value::Extended(instruction.shape, std::make_shared<AsyncHandle>(pending));
+  return Value::Extended(instruction.shape, std::make_unique<AsyncHandle>(pending));
 }
 
 Device::StepValue Device::ExecuteWhile(Frame* frame, InstructionIndex index) {
@@ -295,12 +349,10 @@ Device::StepValue Device::ExecuteChoice(Frame* frame, InstructionIndex index,
 }
 
 Device::StepValue Device::ExecuteCall(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
-  const Attr callee = instruction.opcode == Opcode::kCall ? Attr::kToApply : Attr::kCalls;
+  const Step& step = frame->plan->steps[static_cast<size_t>(index)];
+  std::vector<Value> operands = TakeOperands(frame, index);
   StartChild(frame, index,
-             NewFrame(instruction.Computation(callee), FrameRole::kCall,
-                      frame->first_site + frame->plan->steps[static_cast<size_t>(index)].site,
-                      TakeOperands(frame, index)));
+             NewFrame(step.callees[0], FrameRole::kCall, frame->first_site + step.site, operands));
   return {};
 }
 

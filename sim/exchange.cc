@@ -1,46 +1,24 @@
 #include "sim/exchange.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "base/parallel.h"
 #include "hlo/view.h"
 #include "sim/fetch.h"
 #include "sim/hash.h"
 #include "sim/leaves.h"
 #include "sim/library_reduction.h"
+#include "sim/local_completion.h"
 #include "sim/recipe.h"
 #include "sim/reduction.h"
 
 namespace hv {
 namespace {
 
-constexpr int64_t kCopiedAtOnce = 1 << 20;  // bytes; less is not worth a second core
-
 using Recipe = std::vector<LeafRecipe>;
-
-// A copy of what others hold too; what this handle holds alone is taken over.
-Value PrivateCopy(Value value) {
-  if (value.shape()->IsTuple()) {
-    std::vector<Value> elements(value.elements().begin(), value.elements().end());
-    for (Value& element : elements) element = PrivateCopy(std::move(element));
-    return Value::Tuple(value.shape(), std::move(elements));
-  }
-  if (!value.IsDense() || value.IsUnique()) return value;
-  Value copy = value.encoding() == Encoding::kNative
-                   ? Value::NewNative(value.shape())
-                   : Value::NewCode(value.shape(), value.element_bytes());
-  const std::span<const std::byte> from = value.bytes();
-  const std::span<std::byte> to = copy.MutableBytes();
-  ParallelFor(static_cast<int64_t>(from.size()), kCopiedAtOnce, [&](int64_t begin, int64_t end) {
-    std::memcpy(to.data() + begin, from.data() + begin, static_cast<size_t>(end - begin));
-  });
-  return copy;
-}
 
 // One complete collective on its way to the results of its local members.
 class Completion {
@@ -349,16 +327,20 @@ class Completion {
 void CompleteMeetings(RunContext* context, const std::vector<std::unique_ptr<Device>>& devices,
                       const Placement& placement, const std::vector<Meeting>& meetings) {
   Fetcher fetcher(context, devices, placement);
-  std::vector<Completion> completions;
-  completions.reserve(meetings.size());
+  std::vector<std::optional<Completion>> completions(meetings.size());  // of those with others
   for (size_t m = 0; m < meetings.size(); ++m) {
-    completions.emplace_back(context, placement, &fetcher, m, meetings[m]);
-    completions.back().NeedControls();
+    if (CompletesLocally(*context, fetcher, meetings[m])) continue;
+    completions[m].emplace(context, placement, &fetcher, m, meetings[m]);
+    completions[m]->NeedControls();
   }
   fetcher.Exchange();
-  for (Completion& completion : completions) completion.NeedData();
+  for (std::optional<Completion>& completion : completions) {
+    if (completion) completion->NeedData();
+  }
   fetcher.Exchange();
-  for (Completion& completion : completions) completion.Finish();
+  for (size_t m = 0; m < meetings.size(); ++m) {
+    completions[m] ? completions[m]->Finish() : CompleteLocally(context, fetcher, meetings[m]);
+  }
 }
 
 }  // namespace hv

@@ -8,12 +8,20 @@
 #include <utility>
 #include <vector>
 
+#include "eval/domain.h"
 #include "eval/value.h"
 #include "sim/plan.h"
 
 namespace hv {
 
 struct Frame;
+
+// What the first run of a step finds out for all later ones, on every device of the process.
+struct StepMemo {
+  Value constant;                          // kConstant
+  bool is_prepared = false;                // kLocal: has `kernel` been asked for?
+  std::unique_ptr<PreparedKernel> kernel;  // may be null
+};
 
 // What a start has set off: completed by a collective, or by the computation of an async-start.
 struct Pending {
@@ -71,6 +79,7 @@ enum class FrameRole : uint8_t { kEntry, kCall, kCondition, kBody, kBranch, kAsy
 
 struct Frame {
   const ComputationPlan* plan = nullptr;
+  StepMemo* memos = nullptr;            // by instruction, shared by all frames of the computation
   FrameRole role = FrameRole::kEntry;
   Frame* parent = nullptr;              // null for kEntry and kAsync
   InstructionIndex caller = -1;         // step of the parent
@@ -83,7 +92,7 @@ struct Frame {
   std::vector<int32_t> reads;           // reads still to come
   bool queued = false;                  // on the device's list of frames with something to run
   // Text order:
-  InstructionIndex next = 0;
+  size_t next = 0;                      // into ComputationPlan::order
   // Data flow:
   int32_t unfinished = 0;               // steps that have not run to their end
   std::vector<int32_t> waits_for;       // predecessors still to come

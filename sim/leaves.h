@@ -19,4 +19,7 @@ Result<Value> Zeros(Domain& domain, const Shape* shape);
 // One zero piece that covers `count` elements (none if there is nothing to cover).
 Pieces ZeroPieces(int64_t count);
 
+// A copy of what others hold too; what this handle holds alone is taken over.
+Value PrivateCopy(Value value);
+
 }  // namespace hv

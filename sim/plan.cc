@@ -86,6 +86,7 @@ class Planner {
       FuseElementwise(&plan);
       SkipWhatNothingNeeds(&plan);  // leaves that groups have taken in
     }
+    SettleSteps(&plan);
     AddCollectives(*plan.computation, module_, &groupings_, &plan, plan_);
     HV_RETURN_IF_ERROR(NumberSites(&plan));
     CountReads(&plan);
@@ -120,7 +121,6 @@ class Planner {
   void SkipWhatNothingNeeds(ComputationPlan* plan) {
     const Computation& computation = *plan->computation;
     std::vector<bool> needed(plan->steps.size());
-    plan->live = 0;
     needed[static_cast<size_t>(computation.root)] = true;
     for (size_t i = plan->steps.size(); i-- > 0;) {
       const Instruction& instruction = computation.instructions[i];
@@ -139,7 +139,27 @@ class Planner {
       for (InstructionIndex o : instruction.ControlPredecessors()) {
         needed[static_cast<size_t>(o)] = true;
       }
-      if (step.kind != StepKind::kSkip) ++plan->live;
+    }
+  }
+
+  // What steps look up in their instructions each time they run.
+  void SettleSteps(ComputationPlan* plan) {
+    for (size_t i = 0; i < plan->steps.size(); ++i) {
+      Step& step = plan->steps[i];
+      if (step.kind == StepKind::kSkip) continue;
+      plan->order.push_back(static_cast<InstructionIndex>(i));
+      const Instruction& instruction = plan->computation->instructions[i];
+      if (step.kind == StepKind::kElement) {
+        step.part = static_cast<int32_t>(instruction.Int(Attr::kIndex, 0));
+      }
+      if (step.kind == StepKind::kWhile) {
+        step.callees[0] = instruction.Computation(Attr::kCondition);
+        step.callees[1] = instruction.Computation(Attr::kBody);
+      }
+      if (step.kind == StepKind::kCall) {
+        const bool is_call = instruction.opcode == Opcode::kCall;
+        step.callees[0] = instruction.Computation(is_call ? Attr::kToApply : Attr::kCalls);
+      }
     }
   }
 

@@ -44,8 +44,10 @@ struct Step {
   bool take = false;            // kElement: nobody else reads this part of the tuple
   int32_t reads = 0;            // operand slots that read the value, +1 for the root
   int32_t waits_for = 0;        // data flow: operands and control predecessors but parameters
+  int32_t part = 0;             // kElement: which
   int32_t collective = -1;      // index into ModulePlan::collectives
   int32_t program = -1;         // kFused: index into ComputationPlan::programs
+  ComputationIndex callees[2] = {-1, -1};  // kWhile: condition, body; kCall: one
   uint64_t site = 0;            // of its collective or of its first callee, from the frame's first
 };
 
@@ -70,9 +72,9 @@ struct ComputationPlan {
   bool can_wait = false;   // holds something that waits, or calls such a computation
   bool data_flow = false;  // an instruction may run as soon as its operands are there
   uint64_t sites = 0;      // of this computation with everything it calls
-  int32_t live = 0;        // number of steps to run
   std::vector<Step> steps;
   std::vector<ElementwiseProgram> programs;
+  std::vector<InstructionIndex> order;           // steps to run, in text order
   std::vector<int32_t> reads, waits_for;         // copies of the step fields: a frame's start state
   std::vector<InstructionIndex> first_ready;     // data flow: steps that wait for nothing
   std::vector<InstructionIndex> successors;      // data flow, one list per instruction, back to back

@@ -49,15 +49,19 @@ class Run {
  private:
   // One device that is out of time speaks for all.
   void RunDevices() {
-    for (const auto& device : devices_) {
-      device->Run();
-      if (device->error() && device->error()->kind == ErrorKind::kTime) return;
+    for (bool some_paused = true; some_paused;) {
+      some_paused = false;
+      for (const auto& device : devices_) {
+        some_paused |= device->Run();
+        if (device->error() && device->error()->kind == ErrorKind::kTime) return;
+      }
     }
   }
 
   void StartDevices(const InputFn& inputs) {
     const Rank rank = options_.transport->rank();
     const int64_t first = placement_.FirstOf(rank);
+    shared_.resize(plan_.Entry().computation->parameters.size());
     for (int64_t d = first; d < first + placement_.CountOf(rank); ++d) {
       devices_.push_back(std::make_unique<Device>(&context_, DeviceId(d)));
       if (TimeLimit::IsOver()) {
@@ -69,13 +73,20 @@ class Run {
       for (size_t p = 0; p < count; ++p) {
         Result<Value> argument = inputs(DeviceId(d), static_cast<int64_t>(p));
         if (argument) {
-          arguments.push_back(std::move(*argument));
+          arguments.push_back(Shared(std::move(*argument), &shared_[p]));
         } else {
           devices_.back()->Fail(std::move(argument).error());
         }
       }
       if (arguments.size() == count) devices_.back()->Start(std::move(arguments));
     }
+    shared_.clear();
+  }
+
+  // A parameter that is the same on neighbouring devices is kept once.
+  static Value Shared(Value argument, Value* last) {
+    if (argument.IsDense() && last->IsDense() && SameBits(argument, *last)) return *last;
+    return *last = std::move(argument);
   }
 
   const ModulePlan& plan_;
@@ -83,6 +94,7 @@ class Run {
   RunContext context_;
   Placement placement_;
   std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<Value> shared_;  // while devices start: the last argument of every parameter
 };
 
 Status CheckMemory(const Module& module, const Mesh& mesh, const RunOptions& options) {

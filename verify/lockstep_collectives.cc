@@ -124,7 +124,7 @@ std::optional<Lockstep::Lane> Lockstep::Reduction(const Instruction& instruction
     AppendDigit(block, 1, 1, &piece);
   }
   Normalize(&piece);
-  Value value = Value::Extended(by_group, std::make_shared<SymbolicTensor>(std::move(*sums)));
+  Value value = Value::Extended(by_group, std::make_unique<SymbolicTensor>(std::move(*sums)));
   return Moved(&result, {piece}, {std::move(value)});
 }
 

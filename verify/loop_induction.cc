@@ -96,7 +96,7 @@ class Induction {
   Value StateOf(size_t side, const State& state, DeviceId device) {
     size_t leaf = 0;
     return BuildFromLeaves(loops_[side]->shape, [&](const Shape* array) {
-      return Value::Extended(array, std::make_shared<SymbolicTensor>(state[leaf++].at(device)));
+      return Value::Extended(array, std::make_unique<SymbolicTensor>(state[leaf++].at(device)));
     });
   }
 

@@ -11,7 +11,7 @@ namespace {
 using Kind = LoopRelation::Kind;
 
 Value AsValue(const Shape* shape, const SymbolicTensor& tensor) {
-  return Value::Extended(shape, std::make_shared<SymbolicTensor>(tensor));
+  return Value::Extended(shape, std::make_unique<SymbolicTensor>(tensor));
 }
 
 std::vector<Value> MembersOf(const std::vector<DeviceId>& group, const Shape* shape,

@@ -77,7 +77,7 @@ SymbolicTensor SymbolicDomain::Opaquely(const std::string& key, std::string_view
 }
 
 Value SymbolicDomain::Wrap(const Shape* shape, SymbolicTensor tensor) {
-  return Value::Extended(shape, std::make_shared<SymbolicTensor>(std::move(tensor)));
+  return Value::Extended(shape, std::make_unique<SymbolicTensor>(std::move(tensor)));
 }
 
 Result<Value> SymbolicDomain::Made(const KernelCall& call, std::optional<SymbolicTensor> tensor) {

@@ -107,7 +107,7 @@ TEST(Move, ZerosOfAnyType) {
   Piece zeros;
   zeros.operand = Piece::kZeros;
   zeros.digits = {{3, 0, 1}};
-  const Value y = MovePieces(shapes.Array(ElementType::kC128, {3}), {zeros}, {});
+  const Value y = MovePieces(shapes.Array(ElementType::kC128, {3}), {zeros}, std::vector<Value>());
   for (const std::byte b : y.bytes()) EXPECT_EQ(b, std::byte{0});
 }
 

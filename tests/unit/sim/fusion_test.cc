@@ -27,7 +27,7 @@ Steps StepsOf(const std::string& text) {
     steps.fused += step.kind == StepKind::kFused ? 1 : 0;
     steps.others += step.kind != StepKind::kFused && step.kind != StepKind::kSkip ? 1 : 0;
   }
-  EXPECT_EQ(plan->Entry().live, steps.fused + steps.others);
+  EXPECT_EQ(static_cast<int>(plan->Entry().order.size()), steps.fused + steps.others);
   return steps;
 }
 
