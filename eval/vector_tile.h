@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-#define HV_INLINE inline __attribute__((always_inline))
+#include "eval/vector_isa.h"
 
 namespace hv::tile {
 
