@@ -13,6 +13,8 @@ namespace {
 
 constexpr int64_t kGatheredBlock = 128;  // results whose terms lie apart: as many lines as L1 holds
 constexpr int64_t kContiguousBlock = 4096;
+constexpr int64_t kTransposedTerms = 32;  // terms of such a block that are brought together at once
+constexpr int64_t kLeastRun = 8;          // contiguous terms from which that pays
 
 template <class T>
 void GatherTyped(const std::byte* in, std::span<const int64_t> offsets, int64_t shift,
@@ -100,7 +102,10 @@ class Reduction {
     std::vector<const std::byte*> values(inputs_.size());
     for (size_t k = 0; k < inputs_.size(); ++k) {
       accumulators.push_back(outs_[k] + static_cast<size_t>(first) * Width(k));
-      if (!contiguous) scratch_[k].resize(offsets.size() * Width(k));
+      if (!contiguous) scratch_[k].resize(kTransposedTerms * offsets.size() * Width(k));
+    }
+    if (!contiguous && TermRun() >= kLeastRun && IsEven(offsets)) {
+      return TransposedBlock(offsets, accumulators);
     }
     Odometer term(g_.reduced);
     for (int64_t t = 0; t < g_.terms; ++t, term.Next()) {
@@ -114,6 +119,39 @@ class Reduction {
         }
       }
       HV_RETURN_IF_ERROR(combiner_.Combine(accumulators, values, offsets.size()));
+    }
+    return {};
+  }
+
+  static bool IsEven(std::span<const int64_t> offsets) {
+    for (size_t i = 2; i < offsets.size(); ++i) {
+      if (offsets[i] - offsets[i - 1] != offsets[1] - offsets[0]) return false;
+    }
+    return offsets.size() > 1;
+  }
+
+  // Results an even distance apart whose terms are contiguous: blocks of terms are transposed.
+  Status TransposedBlock(std::span<const int64_t> offsets,
+                         std::span<std::byte* const> accumulators) {
+    const auto count = static_cast<int64_t>(offsets.size());
+    std::vector<const std::byte*> values(inputs_.size());
+    Odometer stretch(std::span(g_.reduced).first(g_.reduced.size() - 1));
+    for (int64_t done = 0; done < g_.terms; done += TermRun(), stretch.Next()) {
+      for (int64_t t = 0; t < TermRun(); t += kTransposedTerms) {
+        const int64_t now = std::min(kTransposedTerms, TermRun() - t);
+        Piece block;
+        block.in_base = offsets[0] + stretch.in() + t;
+        block.digits = {{now, 1, count}, {count, offsets[1] - offsets[0], 1}};
+        for (size_t k = 0; k < inputs_.size(); ++k) {
+          CopyPiece(block, In(k), scratch_[k].data(), inputs_[k].element_bytes());
+        }
+        for (int64_t i = 0; i < now; ++i) {
+          for (size_t k = 0; k < inputs_.size(); ++k) {
+            values[k] = scratch_[k].data() + static_cast<size_t>(i * count) * Width(k);
+          }
+          HV_RETURN_IF_ERROR(combiner_.Combine(accumulators, values, offsets.size()));
+        }
+      }
     }
     return {};
   }
