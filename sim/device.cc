@@ -17,6 +17,16 @@ RunContext::RunContext(const ModulePlan& plan, const RunOptions& options)
   }
 }
 
+Result<Value> RunContext::Constant(const ComputationPlan& plan, InstructionIndex index) {
+  Value& known = MemosOf(plan.index)[index].constant;
+  if (known.empty()) {
+    const Instruction& constant = plan.computation->At(index);
+    HV_ASSIGN(known, constant.literal->elided ? domain().ElidedConstant(constant)
+                                              : domain().Constant(*constant.literal));
+  }
+  return known;
+}
+
 Device::Device(RunContext* context, DeviceId id)
     : context_(context),
       id_(id),
@@ -133,8 +143,8 @@ std::vector<Value> Device::TakeOperands(Frame* frame, InstructionIndex index) {
 
 std::span<Value> Device::TakeFew(Frame* frame, InstructionIndex index, FewValues* few) {
   const std::span<const InstructionIndex> read = frame->plan->OperandsOf(index);
-  for (size_t k = 0; k < read.size(); ++k) (*few)[k] = TakeOperand(frame, read[k]);
-  return {few->data(), read.size()};
+  for (const InstructionIndex o : read) few->Add(TakeOperand(frame, o));
+  return few->all();
 }
 
 Frame* Device::NewFrame(ComputationIndex computation, FrameRole role, uint64_t first_site,
@@ -147,6 +157,11 @@ Frame* Device::NewFrame(ComputationIndex computation, FrameRole role, uint64_t f
     free.back()->plan = &plan;
     free.back()->memos = context_->MemosOf(computation);
     free.back()->values.resize(plan.steps.size());
+    for (const InstructionIndex c : plan.pinned) {
+      Result<Value> constant = context_->Constant(plan, c);
+      HV_CHECK(constant.has_value(), "a native constant has no value");
+      free.back()->values[static_cast<size_t>(c)] = std::move(*constant);
+    }
   }
   Frame* frame = free.back();
   free.pop_back();

@@ -1,7 +1,6 @@
 // One simulated device: runs its frames until all of them wait, and keeps what it has posted.
 #pragma once
 
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,6 +27,7 @@ class RunContext {
   StepMemo* MemosOf(ComputationIndex computation) {
     return memos_[static_cast<size_t>(computation)].data();
   }
+  Result<Value> Constant(const ComputationPlan& plan, InstructionIndex index);
   MeetingPlans& meeting_plans() { return meeting_plans_; }
 
  private:
@@ -84,7 +84,11 @@ class Device {
   StepValue ExecuteConditional(Frame* frame, InstructionIndex index);
   StepValue ExecuteChoice(Frame* frame, InstructionIndex index, std::vector<Value> operands);
   StepValue ExecuteCall(Frame* frame, InstructionIndex index);
-  bool LetsOthersFirst(Frame* frame, InstructionIndex index);
+  bool LetsOthersFirst(Frame* frame, InstructionIndex index) {
+    const PreparedKernel* kernel = frame->memos[index].kernel.get();
+    return kernel != nullptr && kernel->Overwrites() && PausesBefore(frame, index);
+  }
+  bool PausesBefore(Frame* frame, InstructionIndex index);
   StepValue Failed(Error error, const Instruction& instruction);
   Result<int64_t> ControlScalar(const Value& value) const;
 
@@ -100,9 +104,6 @@ class Device {
     return frame->values[o];
   }
   std::vector<Value> TakeOperands(Frame* frame, InstructionIndex index);
-  // As many go through an array on the stack.
-  static constexpr size_t kFewOperands = 8;
-  using FewValues = std::array<Value, kFewOperands>;
   std::span<Value> TakeFew(Frame* frame, InstructionIndex index, FewValues* few);
   void FinishStep(Frame* frame, InstructionIndex index, Value value);
   // What a done (or a synchronous collective) yields, given what its start has brought about.

@@ -86,7 +86,7 @@ Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
   }
   const Instruction& instruction = frame->plan->computation->At(index);
   switch (frame->plan->steps[static_cast<size_t>(index)].kind) {
-    case StepKind::kSkip: break;
+    case StepKind::kSkip: case StepKind::kPinned: break;
     case StepKind::kConstant: return ExecuteConstant(frame, index);
     case StepKind::kLocal: return ExecuteLocal(frame, index);
     case StepKind::kFused: return ExecuteFused(frame, index);
@@ -111,9 +111,7 @@ Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
   return {};
 }
 
-bool Device::LetsOthersFirst(Frame* frame, InstructionIndex index) {
-  const PreparedKernel* kernel = frame->memos[index].kernel.get();
-  if (kernel == nullptr || !kernel->Overwrites()) return false;
+bool Device::PausesBefore(Frame* frame, InstructionIndex index) {
   if (std::exchange(paused_before_, false)) return false;
   const size_t o = static_cast<size_t>(frame->plan->computation->At(index).operands[0]);
   const Value& value = frame->values[o];
@@ -130,7 +128,8 @@ Device::StepValue Device::ExecuteLocal(Frame* frame, InstructionIndex index) {
   StepMemo& memo = frame->memos[index];
   if (!memo.is_prepared) {
     memo.is_prepared = true;
-    if (instruction.operands.size() <= kFewOperands) memo.kernel = context_->domain().Prepare(call);
+    const bool few = instruction.operands.size() <= FewValues::kMost;
+    if (few) memo.kernel = context_->domain().Prepare(call);
   }
   std::vector<Value> operands;
   if (memo.kernel != nullptr) {
@@ -152,7 +151,7 @@ Device::StepValue Device::ExecuteFused(Frame* frame, InstructionIndex index) {
   const ComputationPlan& plan = *frame->plan;
   const ElementwiseProgram& program =
       plan.programs[static_cast<size_t>(plan.steps[static_cast<size_t>(index)].program)];
-  if (program.operands().size() > kFewOperands) {
+  if (program.operands().size() > FewValues::kMost) {
     std::vector<Value> operands = TakeOperands(frame, index);
     return program.Run(operands);
   }
@@ -161,21 +160,14 @@ Device::StepValue Device::ExecuteFused(Frame* frame, InstructionIndex index) {
 }
 
 Device::StepValue Device::ExecuteConstant(Frame* frame, InstructionIndex index) {
-  Value& constant = frame->memos[index].constant;
-  if (constant.empty()) {
-    const Instruction& instruction = frame->plan->computation->At(index);
-    Domain& domain = context_->domain();
-    Result<Value> value = instruction.literal->elided ? domain.ElidedConstant(instruction)
-                                                      : domain.Constant(*instruction.literal);
-    if (!value) return Failed(std::move(value).error(), instruction);
-    constant = std::move(*value);
-  }
-  return constant;
+  Result<Value> value = context_->Constant(*frame->plan, index);
+  if (!value) return Failed(std::move(value).error(), frame->plan->computation->At(index));
+  return std::move(*value);
 }
 
 Device::StepValue Device::ExecuteTuple(Frame* frame, InstructionIndex index) {
   const Instruction& instruction = frame->plan->computation->At(index);
-  if (instruction.operands.size() > kFewOperands) {
+  if (instruction.operands.size() > FewValues::kMost) {
     return Value::Tuple(instruction.shape, TakeOperands(frame, index));
   }
   FewValues few;

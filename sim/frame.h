@@ -5,6 +5,8 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,26 @@ struct StepMemo {
   Value constant;                          // kConstant
   bool is_prepared = false;                // kLocal: has `kernel` been asked for?
   std::unique_ptr<PreparedKernel> kernel;  // may be null
+};
+
+// Operands of one step, which are few, in order. On the stack: asking for memory costs more than most
+// steps of a loop.
+class FewValues {
+ public:
+  static constexpr size_t kMost = 8;
+  FewValues() = default;
+  ~FewValues() { std::destroy_n(values(), count_); }
+  FewValues(const FewValues&) = delete;
+  FewValues& operator=(const FewValues&) = delete;
+
+  void Add(Value value) { new (values() + count_++) Value(std::move(value)); }
+  std::span<Value> all() { return {values(), count_}; }
+
+ private:
+  Value* values() { return reinterpret_cast<Value*>(storage_); }
+
+  alignas(Value) std::byte storage_[kMost * sizeof(Value)];
+  size_t count_ = 0;
 };
 
 // What a start has set off: completed by a collective, or by the computation of an async-start.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "eval/move.h"
 #include "eval/stream_fold.h"
 #include "sim/hash.h"
 #include "sim/leaves.h"
@@ -43,6 +44,7 @@ class LocalCompletion {
       results.push_back(std::move(result));
     }
     reduced_.clear();
+    RunCopies();
     results.resize(members_.size(), results[0]);  // where all receive the same
     for (size_t k = 0; k < members_.size(); ++k) {
       Value result = std::move(results[k]);
@@ -70,10 +72,34 @@ class LocalCompletion {
 
   Result<Value> Move(const LeafPlan& leaf) {
     if (leaf.pieces.empty()) return WithShape(Operand(leaf.sources[0]), leaf.shape);
+    if (context_.domain().IsNative() && !leaf.sources.empty()) return Copied(leaf);
     std::vector<Value> operands;
     operands.reserve(leaf.sources.size());
     for (const LeafPlan::Source& source : leaf.sources) operands.push_back(Operand(source));
     return context_.domain().Move(leaf.shape, leaf.pieces, std::move(operands));
+  }
+
+  // What RunCopies will fill, for all members at once.
+  Value Copied(const LeafPlan& leaf) {
+    Value result = Value::NewNative(leaf.shape);
+    for (const Piece& piece : leaf.pieces) {
+      copies_.push_back({&piece, Operand(leaf.sources[static_cast<size_t>(piece.operand)]).bytes().data(),
+                         result.MutableBytes().data(), result.element_bytes()});
+      copied_bytes_ += static_cast<int64_t>(result.bytes().size() / leaf.pieces.size());
+    }
+    return result;
+  }
+
+  void RunCopies() {
+    if (copies_.empty()) return;
+    const int64_t count = std::ssize(copies_);
+    ParallelFor(count, std::max<int64_t>(1, kGrainBytes * count / std::max<int64_t>(copied_bytes_, 1)),
+                [this](int64_t begin, int64_t end) {
+                  for (int64_t c = begin; c < end; ++c) {
+                    const Copy& copy = copies_[static_cast<size_t>(c)];
+                    CopyPiece(*copy.piece, copy.from, copy.to, copy.width);
+                  }
+                });
   }
 
   // In group order and on native values streams are folded; the bits are Domain::Fold's.
@@ -176,6 +202,13 @@ class LocalCompletion {
 
   static constexpr int64_t kGrainBytes = int64_t{1} << 16;  // of a result: work for one thread
 
+  struct Copy {
+    const Piece* piece;
+    const std::byte* from;
+    std::byte* to;
+    int width;
+  };
+
   RunContext& context_;
   const Meeting& meeting_;
   const Collective& collective_;
@@ -183,6 +216,8 @@ class LocalCompletion {
   std::vector<DeviceId> devices_;
   std::vector<Posted*> posts_;
   std::optional<StreamFold> fold_;
+  std::vector<Copy> copies_;
+  int64_t copied_bytes_ = 0;
   std::vector<Value> reduced_;  // operands that were folded as a whole to be cut up
 };
 

@@ -85,6 +85,7 @@ class Planner {
     if (fusion_ == Fusion::kElementwise) {
       FuseElementwise(&plan);
       SkipWhatNothingNeeds(&plan);  // leaves that groups have taken in
+      PinConstants(&plan);
     }
     SettleSteps(&plan);
     AddCollectives(*plan.computation, module_, &groupings_, &plan, plan_);
@@ -142,11 +143,26 @@ class Planner {
     }
   }
 
+  // Constants that no one observes need no steps: frames keep them from run to run.
+  static void PinConstants(ComputationPlan* plan) {
+    for (size_t i = 0; i < plan->steps.size(); ++i) {
+      const Instruction& instruction = plan->computation->instructions[i];
+      Step& step = plan->steps[i];
+      if (step.kind != StepKind::kConstant || instruction.literal->elided ||
+          !instruction.ControlPredecessors().empty()) {
+        continue;
+      }
+      step.kind = StepKind::kPinned;
+      step.reads = 1;  // that never comes
+      plan->pinned.push_back(static_cast<InstructionIndex>(i));
+    }
+  }
+
   // What steps look up in their instructions each time they run.
   void SettleSteps(ComputationPlan* plan) {
     for (size_t i = 0; i < plan->steps.size(); ++i) {
       Step& step = plan->steps[i];
-      if (step.kind == StepKind::kSkip) continue;
+      if (step.kind == StepKind::kSkip || step.kind == StepKind::kPinned) continue;
       plan->order.push_back(static_cast<InstructionIndex>(i));
       const Instruction& instruction = plan->computation->instructions[i];
       if (step.kind == StepKind::kElement) {
@@ -224,12 +240,13 @@ class Planner {
   static void LinkSuccessors(ComputationPlan* plan) {
     const Computation& computation = *plan->computation;
     const auto runs = [plan](InstructionIndex i) {
-      return plan->steps[static_cast<size_t>(i)].kind != StepKind::kSkip;
+      const StepKind kind = plan->steps[static_cast<size_t>(i)].kind;
+      return kind != StepKind::kSkip && kind != StepKind::kPinned;
     };
     std::vector<std::vector<InstructionIndex>> successors(plan->steps.size());
     for (size_t i = 0; i < plan->steps.size(); ++i) {
       Step& step = plan->steps[i];
-      if (step.kind == StepKind::kSkip) continue;
+      if (!runs(static_cast<InstructionIndex>(i))) continue;
       const auto wait_for = [&](std::span<const InstructionIndex> predecessors) {
         for (InstructionIndex p : predecessors) {
           if (!runs(p)) continue;

@@ -24,6 +24,7 @@ namespace hv {
 enum class StepKind : uint8_t {
   kSkip,         // parameters (given by the caller) and what nothing needs
   kConstant,     // evaluated once for all devices
+  kPinned,       // a constant that every frame holds from the start
   kLocal,        // one device computes it by itself
   kFused,        // the last of a group of elementwise instructions, computed as one
   kTuple,
@@ -75,6 +76,7 @@ struct ComputationPlan {
   std::vector<Step> steps;
   std::vector<ElementwiseProgram> programs;
   std::vector<InstructionIndex> order;           // steps to run, in text order
+  std::vector<InstructionIndex> pinned;
   std::vector<int32_t> reads, waits_for;         // copies of the step fields: a frame's start state
   std::vector<InstructionIndex> first_ready;     // data flow: steps that wait for nothing
   std::vector<InstructionIndex> successors;      // data flow, one list per instruction, back to back

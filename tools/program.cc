@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/parallel.h"
 #include "base/standard_input.h"
 #include "tools/output_file.h"
 #include "tools/self_launch.h"
@@ -16,6 +17,7 @@ namespace hv {
 namespace {
 
 constexpr int64_t kMostRanks = 4096;
+constexpr int64_t kMostThreads = 1024;
 
 Status CheckRanks(int64_t ranks, int64_t launched) {
   if (ranks < 1 || ranks > kMostRanks) {
@@ -24,6 +26,12 @@ Status CheckRanks(int64_t ranks, int64_t launched) {
   if (launched == 0 || launched == ranks) return {};
   return Invalid("flag-ranks", "--ranks=" + std::to_string(ranks) + ", but a launcher started " +
                                    std::to_string(launched) + " already");
+}
+
+Status CheckThreads(int64_t threads) {
+  if (threads >= 1 && threads <= kMostThreads) return {};
+  return Invalid("flag-threads",
+                 "--threads must lie between 1 and " + std::to_string(kMostThreads));
 }
 
 // A launcher gives standard input to the first rank alone.
@@ -55,17 +63,23 @@ int PrintOnce(const std::string& listing) {
   return written ? kExitOk : Fail(written.error(), true);
 }
 
-int RunOnRanks(std::optional<int64_t> ranks, const std::vector<std::string>& inputs, int argc,
+int RunOnRanks(const Workers& workers, const std::vector<std::string>& inputs, int argc,
                char** argv, const std::function<int(Session*)>& work) {
   const int64_t launched = LaunchedRanks();
-  if (ranks) {
-    const Status fits = CheckRanks(*ranks, launched);
+  if (workers.threads) {
+    const Status fits = CheckThreads(*workers.threads);
     if (!fits) return Fail(fits.error(), IsFirstLaunched());
-    if (launched == 0) return LaunchRanks(*ranks, argc, argv);
+  }
+  if (workers.ranks) {
+    const Status fits = CheckRanks(*workers.ranks, launched);
+    if (!fits) return Fail(fits.error(), IsFirstLaunched());
+    if (launched == 0) return LaunchRanks(*workers.ranks, argc, argv);
   }
   Result<std::unique_ptr<Session>> session = StartSession();
   if (!session) return Fail(session.error(), IsFirstLaunched());
   Transport& transport = (*session)->transport();
+  const int64_t share = std::max<int64_t>(1, AllowedCores() / transport.ranks_per_node());
+  SetThreadCount(static_cast<int>(workers.threads.value_or(share)));
   const bool reads_stdin = std::find(inputs.begin(), inputs.end(), "-") != inputs.end();
   if (reads_stdin) ShareStandardInput(&transport);
   const int code = work(session->get());

@@ -23,10 +23,15 @@ int Fail(const Error& error, bool is_first);
 // Writes a listing to standard output, once under a launcher too; the exit code.
 int PrintOnce(const std::string& listing);
 
-// Runs `work` on the ranks that a launcher started; on `ranks` of our own where --ranks asks for
-// them; or here alone. Standard input, if "-" is among `inputs`, reaches every rank. What `work`
-// returns on the first rank is the exit code of all.
-int RunOnRanks(std::optional<int64_t> ranks, const std::vector<std::string>& inputs, int argc,
+// What --ranks and --threads say.
+struct Workers {
+  std::optional<int64_t> ranks;    // of our own; absent: those a launcher started, or here alone
+  std::optional<int64_t> threads;  // of each rank; absent: its share of the cores it may use
+};
+
+// Runs `work` on the ranks and threads asked for. Standard input, if "-" is among `inputs`, reaches
+// every rank. What `work` returns on the first rank is the exit code of all.
+int RunOnRanks(const Workers& workers, const std::vector<std::string>& inputs, int argc,
                char** argv, const std::function<int(Session*)>& work);
 
 }  // namespace hv

@@ -23,7 +23,7 @@ struct Flags {
   std::vector<std::string> modules, cases, custom_calls;
   std::string inputs, json, memory_limit, trace, list_ops;
   std::optional<int64_t> replicas, partitions;
-  std::optional<int64_t> ranks;
+  Workers workers;
   int64_t max_loop_steps = 10'000'000;
   std::optional<double> timeout;
   std::string expected_key;
@@ -44,7 +44,8 @@ void Declare(CommandLine* line, Flags* f) {
   line->Unsigned("--seed", &f->seed, "seed of generated inputs, random orders and rng");
   line->Integer("--replicas", &f->replicas, "replicas, if the module header does not say");
   line->Integer("--partitions", &f->partitions, "partitions, if the module header does not say");
-  line->Integer("-n,--ranks", &f->ranks, "start again under mpirun on this many ranks");
+  line->Integer("-n,--ranks", &f->workers.ranks, "start again under mpirun on this many ranks");
+  line->Integer("--threads", &f->workers.threads, "threads of each rank; default: its share of cores");
   line->Choice("--reduction-order", kOrders, &f->order, "order in which members are reduced");
   line->Choice("--accumulate", kAccumulate, &f->accumulate,
                "type in which narrow floats are summed");
@@ -176,7 +177,7 @@ int Main(int argc, char** argv) {
   }
   std::vector<std::string> inputs = flags.modules;
   inputs.push_back(flags.inputs);
-  return RunOnRanks(flags.ranks, inputs, argc, argv,
+  return RunOnRanks(flags.workers, inputs, argc, argv,
                     [&](Session* session) { return Run(flags, session); });
 }
 

@@ -56,7 +56,8 @@ void DeclareScenario(CommandLine* line, RawFlags* raw) {
 void Declare(CommandLine* line, RawFlags* raw) {
   DeclareScenario(line, raw);
   VerifyFlags* const f = &raw->flags;
-  line->Integer("-n,--ranks", &f->ranks, "start again under mpirun on this many ranks");
+  line->Integer("-n,--ranks", &f->workers.ranks, "start again under mpirun on this many ranks");
+  line->Integer("--threads", &f->workers.threads, "threads of each rank; default: its share of cores");
   line->Choice("--fail-on", kFailOn, &raw->fail_on, "refuted: an UNKNOWN verdict does not fail");
   line->OptionalText("--json", &f->json, "print one JSON document, or write it to a file");
   line->Text("--junit", &f->junit, "write a JUnit report");

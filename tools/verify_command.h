@@ -6,6 +6,7 @@
 #include <string>
 
 #include "report/text.h"
+#include "tools/program.h"
 #include "verify/flags.h"
 
 namespace hv {
@@ -14,7 +15,7 @@ struct VerifyFlags {
   ScenarioFlags scenario;
   std::string json, junit, sarif, summary;  // files; "-": standard output; empty: not asked for
   std::string write_minimized;              // a folder for the modules of smaller failures
-  std::optional<int64_t> ranks;
+  Workers workers;
   FailOn fail_on = FailOn::kUnknown;
   std::string_view color = "auto";
   Verbosity verbosity = Verbosity::kNormal;

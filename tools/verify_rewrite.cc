@@ -84,7 +84,7 @@ int Main(int argc, char** argv) {
   if (flags.list_passes) return PrintOnce(ListPasses(false));
   std::vector<std::string> inputs = flags.scenario.files;
   inputs.push_back(flags.scenario.inputs);
-  return RunOnRanks(flags.ranks, inputs, argc, argv,
+  return RunOnRanks(flags.workers, inputs, argc, argv,
                     [&](Session* session) { return Run(flags, session); });
 }
 
