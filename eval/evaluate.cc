@@ -276,7 +276,9 @@ int64_t IntegerOf(const Value& value) {
   switch (value.element_bytes()) {
     case 1: return is_signed ? value.As<int8_t>()[0] : value.As<uint8_t>()[0];
     case 2: return is_signed ? value.As<int16_t>()[0] : value.As<uint16_t>()[0];
-    case 4: return is_signed ? value.As<int32_t>()[0] : value.As<uint32_t>()[0];
+    case 4:  // of both types together an unsigned one would be made
+      if (is_signed) return value.As<int32_t>()[0];
+      return value.As<uint32_t>()[0];
     default: break;
   }
   const int64_t integer = value.As<int64_t>()[0];
