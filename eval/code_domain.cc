@@ -261,6 +261,7 @@ Result<Value> CodeDomain::Move(const Shape* shape, const Pieces& pieces,
   if (from != shape->type) {
     trace_.functions = true;
     Value& operand = operands[0] = Finish(operands[0]);
+    trace_.signs_of_zero |= IsFloat(from);
     KeyedHash key(static_cast<uint64_t>(ScalarFn::kBitcastConvert));
     key.Add(ToString(from)).Add(ToString(shape->type));
     const std::byte* in[1] = {operand.bytes().data()};

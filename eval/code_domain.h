@@ -19,6 +19,7 @@ struct CodeTrace {
       false;                     // convert between float types or reduce-precision was an identity
   bool products = false;         // codes were multiplied with codes: no longer linear
   bool functions = false;        // pseudo-random functions of codes
+  bool signs_of_zero = false;    // functions that tell -0 from 0 met a zero, whose sign codes lack
   bool free_operations = false;  // max, min, and, or, xor of codes
 };
 

@@ -178,7 +178,9 @@ Value CodeScalar::Compare(const std::vector<Value>& operands) {
   key.Add(static_cast<uint64_t>(direction)).Add(total ? 1 : 0);
   key.Add(ClassOf(operands[0].shape()->type));
   for (const Value& v : operands) {
-    if (total) AddNegativeZeros(v, &key);
+    if (!total) continue;
+    AddNegativeZeros(v, &key);
+    NoteZeros(v);
   }
   const bool symmetric = direction == Direction::kEq;
   const Value holds = Function({key.First(), key.Second()}, sides, symmetric);
@@ -216,7 +218,20 @@ Result<Value> CodeScalar::Divide(const std::vector<Value>& operands) {
       return out;
     }
   }
+  NoteZeros(operands[1]);
   return Function(KeyOf(operands), operands, false);
+}
+
+// Concrete zeros have a sign, which KeyOf tells.
+void CodeScalar::NoteZeros(const Value& operand) {
+  if (operand.IsNative() || !IsFloat(operand.shape()->type)) return;
+  const Value finished = domain_.Finish(operand);
+  const auto width = static_cast<size_t>(domain_.code_bytes());
+  const std::byte* codes = finished.bytes().data();
+  for (size_t i = 0; i < static_cast<size_t>(finished.element_count()); ++i) {
+    const std::array<uint64_t, 2> words = domain_.algebra_->Decode(codes + i * width);
+    domain_.trace_.signs_of_zero |= words[0] == 0 && words[1] == 0;
+  }
 }
 
 FunctionKey CodeScalar::KeyOf(const std::vector<Value>& operands) const {
@@ -274,7 +289,13 @@ Result<Value> CodeScalar::Evaluate(std::vector<Value> operands) {
     case ScalarFn::kNot:
       if (IsPred(type) || IsSigned(type)) return Not(operands[0]);
       break;
+    case ScalarFn::kAtan2:
+    case ScalarFn::kPower:
+    case ScalarFn::kRsqrt:
+      for (const Value& operand : operands) NoteZeros(operand);
+      break;
     case ScalarFn::kBitcastConvert:
+      NoteZeros(operands[0]);
       if (!SameDims(*operands[0].shape(), *call_.shape)) {
         return domain_.ByPosition(call_, operands);
       }

@@ -32,6 +32,7 @@ class CodeScalar {
   Value Complex(const std::vector<Value>& operands);
   Value Convert(const Value& operand);
   Result<Value> Divide(const std::vector<Value>& operands);
+  void NoteZeros(const Value& operand);
   Value Function(FunctionKey key, const std::vector<Value>& operands, bool commutative);
   FunctionKey KeyOf(const std::vector<Value>& operands) const;
 

@@ -89,6 +89,8 @@ bool IsDefault(const Attribute& attribute) {
     case Attr::kHasSideEffect:
     case Attr::kIsComposite:
       return attribute.integer == 0;
+    case Attr::kResultAccuracy:
+      return attribute.text == "{mode=default}";
     case Attr::kFeatureGroupCount:
     case Attr::kBatchGroupCount:
       return attribute.integer == 1;

@@ -102,13 +102,14 @@ void AddCollectives(std::string_view label, const CostSide& side, Lines* lines) 
 }
 
 void AddMeasured(const MeasuredCost& measured, Lines* lines) {
-  lines->Add("measured", fmt::format("{} -> {} on this engine (x {}{}), medians of {} rounds",
-                                     FormatSeconds(measured.before), FormatSeconds(measured.after),
-                                     FormatRatio(measured.ratio()), Saved(measured.ratio()),
-                                     measured.rounds));
+  lines->Add("measured",
+             fmt::format("{} -> {} on this engine (x {}{}), medians of {} rounds",
+                         FormatSeconds(measured.before), FormatSeconds(measured.after),
+                         FormatRatio(measured.ratio()), Saved(measured.ratio()), measured.rounds));
   if (measured.private_results) return;
-  lines->Add("", "devices share one copy of equal results, which hides part of what a smaller result "
-                 "saves; --collective-results=private gives each its own");
+  lines->Add("",
+             "devices share one copy of equal results, which hides part of what a smaller result "
+             "saves; --collective-results=private gives each its own");
 }
 
 void AddCost(const CostReport& cost, bool verbose, Lines* lines) {
@@ -161,22 +162,46 @@ void AddSmaller(const SmallerFailure& smaller, Lines* lines) {
 
 void AddSuspect(const SuspectReport& suspect, Lines* lines) {
   lines->Add("suspect", fmt::format("{} before, {} after", suspect.before, suspect.after));
-  lines->Add("that is", suspect.difference);
   lines->Add("alone", suspect.counterexample);
   lines->Add("to run it", "--json holds both as modules of their own: before_hlo, after_hlo");
 }
 
+// "(0,1) to (0,7), (1,2)": devices by name, in the order given, runs of neighbours as one.
+std::string Devices(const std::vector<std::string>& names, int64_t partitions) {
+  const auto id_of = [&](const std::string& name) {
+    const size_t comma = name.find(',');
+    return std::stoll(name.substr(0, comma)) * partitions + std::stoll(name.substr(comma + 1));
+  };
+  std::string text;
+  for (size_t begin = 0, end = 0; begin < names.size(); begin = end) {
+    end = begin + 1;
+    while (end < names.size() && id_of(names[end]) == id_of(names[end - 1]) + 1) ++end;
+    if (end - begin < 3) end = begin + 1;
+    text += fmt::format("{}({})", text.empty() ? "" : ", ", names[begin]);
+    if (end - begin > 1) text += fmt::format(" to ({})", names[end - 1]);
+  }
+  return text;
+}
+
+// Devices in a row that wait at one place for the same ones share a line.
 void AddDeadlock(const CaseReport& report, Lines* lines) {
   if (!report.stalled.empty()) lines->Add("stalled", fmt::format("the {} module", report.stalled));
-  std::string_view label = "waiting";
-  for (const WaitingDevice& device : report.waiting) {
-    std::string text = fmt::format("({}) at {}", device.device, device.instruction);
-    if (!device.signature.empty()) text += fmt::format(": {}", device.signature);
-    if (!device.waits_for.empty()) {
-      text += fmt::format(", for ({})", fmt::join(device.waits_for, "), ("));
+  const std::vector<WaitingDevice>& waiting = report.waiting;
+  for (size_t begin = 0, end = 0; begin < waiting.size(); begin = end) {
+    const WaitingDevice& first = waiting[begin];
+    std::vector<std::string> alike;
+    for (; end < waiting.size() && waiting[end].instruction == first.instruction &&
+           waiting[end].signature == first.signature && waiting[end].waits_for == first.waits_for;
+         ++end) {
+      alike.push_back(waiting[end].device);
     }
-    lines->Add(label, text);
-    label = "";
+    std::string text =
+        fmt::format("{} at {}", Devices(alike, report.partitions), first.instruction);
+    if (!first.signature.empty()) text += fmt::format(": {}", first.signature);
+    if (!first.waits_for.empty()) {
+      text += ", for " + Devices(first.waits_for, report.partitions);
+    }
+    lines->Add(begin == 0 ? "waiting" : "", text);
   }
   if (!report.cycle.empty()) {
     lines->Add("cycle", fmt::format("({})", fmt::join(report.cycle, ") -> (")));

@@ -35,7 +35,8 @@ bool WriteFile(const std::string& path, std::string_view text, bool sync) {
 
 Status WriteOutput(const std::string& path, std::string_view text) {
   if (path == "-") {
-    if (!WriteAll(stdout, text)) return CannotWrite("standard output");
+    // A reader that leaves early has seen what it wanted.
+    if (!WriteAll(stdout, text) && errno != EPIPE) return CannotWrite("standard output");
     return {};
   }
   std::error_code ignored;

@@ -9,7 +9,8 @@
 namespace hv {
 
 // Writes `text` to `path` ("-": standard output). A regular file appears under its name only when
-// every byte is on disk: written beside it first, then renamed.
+// every byte is on disk: written beside it first, then renamed. A pipe whose reader has gone is no
+// error of standard output.
 Status WriteOutput(const std::string& path, std::string_view text);
 
 }  // namespace hv

@@ -21,10 +21,15 @@ Decision Proved(const Proof& proof) {
   return decision;
 }
 
+// What codes cannot tell (rounding, overflow, what is special about NaN) only native runs show.
 std::string TestedReason(const std::vector<Evidence>& evidence) {
+  const bool ran = std::any_of(evidence.begin(), evidence.end(),
+                               [](const Evidence& e) { return e.method == "native run"; });
   const std::optional<double> bound = MissBoundOf(evidence);
-  if (!bound) return "no difference found; no bound on the chance of a miss";
-  return fmt::format("no difference found; chance of a miss at most {:.2g}", *bound);
+  return fmt::format("no difference found{}; {}",
+                     ran ? "" : " by exact codes alone (no native run could tell)",
+                     bound ? fmt::format("chance of a miss at most {:.2g}", *bound)
+                           : "no bound on the chance of a miss");
 }
 
 }  // namespace

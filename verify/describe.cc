@@ -32,10 +32,12 @@ std::string InputInWords(const NativeInput& input) {
       break;
     default:
       if (input.active && input.active->size() <= kMostElements) break;
-      return fmt::format(
-          "{}, seed {}, trial {}",
-          input.values == NativeInput::Values::kRealNumbers ? "random reals" : "random integers",
-          input.seed, input.trial);
+      return fmt::format("{}, seed {}, trial {}",
+                         input.values == NativeInput::Values::kRealNumbers ? "random reals"
+                         : input.values == NativeInput::Values::kDictionary
+                             ? "constants of the modules"
+                             : "random integers",
+                         input.seed, input.trial);
   }
   if (!input.active || input.active->size() > kMostElements) {
     return fmt::format("every element is {}, but {} of them {}", input.base,

@@ -180,6 +180,7 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
       return;
     }
     ++told;
+    findings->signs_of_zero |= field_->trace().signs_of_zero;
     findings->difference =
         FirstCodeDifference(*field_, (*outcomes)[0].outputs, (*outcomes)[1].outputs);
   }
@@ -193,6 +194,8 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
   if (findings->difference) {
     evidence.detail += fmt::format(": output {} of device {} differs", findings->difference->output,
                                    pair_.mesh.NameOf(findings->difference->device));
+  } else if (findings->signs_of_zero) {
+    evidence.detail += "; results hang on the sign of a zero, which codes do not know";
   } else if (findings->concrete_parameters.empty() && findings->weight < kMostWeight) {
     evidence.miss_bound =
         linear ? 1 / (field - leaves) : std::min(1.0, terms * terms / field / field);

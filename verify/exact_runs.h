@@ -29,7 +29,8 @@ struct CodeFindings {
   std::optional<OutputPlace> difference;
   std::optional<Proof> proof;  // by power sums
   std::vector<Evidence> evidence;
-  std::string precision;  // sums moved to other types: "wider", ...
+  bool signs_of_zero = false;  // functions of zeros hang on their signs, which codes do not have
+  std::string precision;       // sums moved to other types: "wider", ...
   // Parameters that decide control: they held concrete values, not codes.
   std::vector<int64_t> concrete_parameters;
 };

@@ -8,6 +8,7 @@
 #include "hlo/printer.h"
 #include "verify/consistency.h"
 #include "verify/describe.h"
+#include "verify/module_constants.h"
 #include "verify/native_input.h"
 #include "verify/prover.h"
 #include "verify/truth_runs.h"
@@ -18,8 +19,11 @@ namespace {
 constexpr double kQuickWork = 1e4;
 constexpr int64_t kQuickTrials = 12;
 constexpr double kMostWorkAfterProof = 2e7;  // elements on all devices
+constexpr double kWorkOfAStep = 256;
 constexpr double kMostWorkOfSuspect = 2e8;
 constexpr int64_t kTrialsOfASuspectedDrift = 16;
+constexpr size_t kMostMentioned = 96;
+constexpr double kMostWorkOfMentioned = 2e6;
 constexpr int64_t kExtremesTried = 32, kMostExtremeRuns = 8;
 
 Level LevelOf(ProofLevel level) {
@@ -40,17 +44,15 @@ void AddAll(const std::vector<Evidence>& from, std::vector<Evidence>* to) {
   to->insert(to->end(), from.begin(), from.end());
 }
 
-// Elements that a run of both modules makes, loops counted once.
-double WorkOf(const Pair& pair) {
-  double elements = 0;
+// The same, and what it takes to get to each instruction on each device.
+double EffortOf(const Pair& pair) {
+  double steps = 0;
   for (Side side : kSides) {
     for (const Computation& computation : pair.of(side).computations) {
-      for (const Instruction& instruction : computation.instructions) {
-        elements += static_cast<double>(instruction.shape->element_count);
-      }
+      steps += static_cast<double>(computation.instructions.size());
     }
   }
-  return elements * static_cast<double>(pair.mesh.devices());
+  return WorkOf(pair) + kWorkOfAStep * steps * static_cast<double>(pair.mesh.devices());
 }
 
 // One run tries as many extremes as there are integer inputs; few of them are run more often.
@@ -77,6 +79,18 @@ std::vector<std::string> EffectsOf(const Module& module) {
 
 }  // namespace
 
+double WorkOf(const Pair& pair) {
+  double elements = 0;
+  for (Side side : kSides) {
+    for (const Computation& computation : pair.of(side).computations) {
+      for (const Instruction& instruction : computation.instructions) {
+        elements += static_cast<double>(instruction.shape->element_count);
+      }
+    }
+  }
+  return elements * static_cast<double>(pair.mesh.devices());
+}
+
 Examination::Examination(const Pair& pair, const Scenario& scenario, InputAssumptions assumptions,
                          std::vector<std::optional<InputRange>> ranges)
     : pair_(pair),
@@ -90,7 +104,7 @@ Examination::Examination(const Pair& pair, const Scenario& scenario, InputAssump
 void Examination::Run() {
   if (plan_.mode != Mode::kTest) Prove();
   // A proof is checked by running all the same, unless that takes long.
-  if (findings_.proof && WorkOf(pair_) > kMostWorkAfterProof) return;
+  if (findings_.proof && EffortOf(pair_) > kMostWorkAfterProof) return;
   const bool given = plan_.per_device != nullptr || plan_.for_all != nullptr;
   if (suspect_ && !given) return;
   codes_ = exact_.Run(!findings_.proof && plan_.mode != Mode::kTest);
@@ -124,7 +138,10 @@ void Examination::Prove() {
   const ProofResult result = ProvePair(pair_.before, pair_.after, pair_.mesh, options);
   normal_forms_ = result.explanation;
   if (result.difference) summands_ = result.difference->summands;
-  if (result.suspect) return ExamineSuspect(*result.suspect);
+  if (result.suspect) {
+    if (result.difference) suspect_device_ = result.difference->device;
+    return ExamineSuspect(*result.suspect);
+  }
   const bool drifts = result.outcome == ProofOutcome::kInconsistent;
   if (result.outcome != ProofOutcome::kProved && !drifts) return;
   consistency_known_ = !drifts && !result.by_induction;
@@ -140,12 +157,14 @@ void Examination::Prove() {
 // The modules are too large to be run, so what differs is run by itself. That refutes nothing: the
 // values at its border may never be such.
 void Examination::ExamineSuspect(const Suspect& suspect) {
-  suspect_ = SuspectReport{suspect.before_name,         suspect.after_name,
-                           suspect.reason,              "",
-                           PrintModule(suspect.before), PrintModule(suspect.after)};
+  suspect_ =
+      SuspectReport{suspect.before_name,         suspect.after_name,        suspect.reason, "",
+                    PrintModule(suspect.before), PrintModule(suspect.after)};
   findings_.suspicion = fmt::format(
-      "the modules are too large to be run as a whole; {} before and {} after are not proved equal",
-      suspect.before_name, suspect.after_name);
+      "{} after is not proved to be what {} was before: {}; the modules are too large to be run as "
+      "a "
+      "whole",
+      suspect.after_name, suspect.before_name, suspect.reason);
   const Pair region{suspect.before, suspect.after, pair_.mesh};
   if (WorkOf(region) > kMostWorkOfSuspect) return;
   Scenario plain;
@@ -223,6 +242,13 @@ void Examination::RunNative(const NativeRuns& native) {
   NativeInput extremes = integers;
   extremes.values = NativeInput::Values::kExtremes;
   RunTrials(native, extremes, "extreme integers", TrialsOfExtremes(space_));
+  if (findings_.proof) return;
+  NativeInput mentioned = integers;
+  mentioned.values = NativeInput::Values::kDictionary;
+  mentioned.dictionary = NumbersMentioned(pair_, kMostMentioned);
+  RunTrials(native, mentioned, "constants of the modules",
+            std::min(static_cast<int64_t>(mentioned.dictionary.size()),
+                     static_cast<int64_t>(kMostWorkOfMentioned / std::max(1.0, WorkOf(pair_)))));
 }
 
 void Examination::RunTrials(const NativeRuns& native, NativeInput input, const std::string& what) {
@@ -284,6 +310,8 @@ void Examination::Summarize() {
     const Error& error = cannot_confirm ? *native_error_ : *codes_.error;
     findings_.cannot_run = error.Message();
     findings_.unsupported = error.kind != ErrorKind::kInvalid;
+  } else if (!findings_.proof && codes_.signs_of_zero && !native_agrees_) {
+    findings_.cannot_run = "results hang on the sign of a zero, which codes do not know";
   } else if (!findings_.proof && EffectsOf(pair_.before) != EffectsOf(pair_.after)) {
     findings_.cannot_run = "the calls with side effects differ, and runs do not show what they do";
   }

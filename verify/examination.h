@@ -18,6 +18,9 @@
 
 namespace hv {
 
+// Elements that a run of both modules makes, loops counted once.
+double WorkOf(const Pair& pair);
+
 class Examination {
  public:
   // References must outlive it.
@@ -36,6 +39,8 @@ class Examination {
   const std::string& normal_forms() const { return normal_forms_; }
   const std::vector<std::string>& notes() const { return notes_; }
   const std::optional<SuspectReport>& suspect() const { return suspect_; }
+  // Where the values of a suspect are known to differ.
+  std::optional<DeviceId> suspect_device() const { return suspect_device_; }
 
   // Of a refutation.
   Divergence FirstDivergence() const;
@@ -76,6 +81,7 @@ class Examination {
   std::optional<Stall> stall_;
   std::vector<std::string> notes_;
   std::optional<SuspectReport> suspect_;
+  std::optional<DeviceId> suspect_device_;
   std::string normal_forms_;                 // lines, if asked for
   std::string summands_;                     // how sums differ, in the words of the prover
   std::optional<Error> native_error_;        // what kept native runs from running

@@ -41,7 +41,12 @@ Counterexample DescribeRefutation(const Scenario& scenario, const Pair& pair,
 
 Status AddCost(const Scenario& scenario, const Pair& pair, CaseReport* report) {
   if (scenario.machine.empty()) return {};
-  HV_ASSIGN(report->cost, CompareCosts(pair, scenario.machine, &report->notes));
+  auto cost = CompareCosts(pair, scenario.machine, &report->notes);
+  if (!cost && cost.error().kind == ErrorKind::kTime) {
+    report->notes.emplace_back("the time was over before the costs were known");
+    return {};
+  }
+  HV_ASSIGN(report->cost, std::move(cost));
   return {};
 }
 
@@ -176,16 +181,22 @@ void ExaminePrepared(const Scenario& scenario, Prepared prepared, Examined* exam
   Status checked = CheckParameters(scenario, space);
   if (!ranges) checked = tl::make_unexpected(std::move(ranges).error());
   if (checked) checked = CheckGivenInputs(scenario.inputs, space);
-  if (checked) checked = AddCost(scenario, pair, &report);
   if (!checked) return Invalidate(std::move(checked).error(), false, examined);
   auto examination = ExamineUnderAssumptions(pair, scenario, *ranges, &report.assumptions);
   const bool proved = examination->IsProved();
   Conclude(scenario, pair, examination.get(), examined);
+  if (report.suspect && examination->suspect_device()) {
+    RefuteOnClosedPart(scenario, pair, *examination->suspect_device(), examined);
+  }
   const bool again = examined->refutation || scenario.minimize_topology || scenario.measure;
   if (again && !scenario.pass_command.empty()) {
     examined->rewritten = PrintModule(pair.after);
   }
   if (TimeLimit::IsOver() && !proved) RunOutOfTime(scenario, examined);
+  if (Status priced = AddCost(scenario, pair, &report); !priced) {
+    examined->refutation.reset();
+    Invalidate(std::move(priced).error(), false, examined);
+  }
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ void Fields(A& a, InputAssumptions& v) {
 }
 template <class A>
 void Fields(A& a, NativeInput& v) {
-  a(v.values, v.seed, v.trial, v.limit, v.fixed, v.base, v.active, v.control);
+  a(v.values, v.seed, v.trial, v.limit, v.fixed, v.base, v.active, v.dictionary,
+    v.control);
 }
 template <class A>
 void Fields(A& a, OutputPlace& v) {

@@ -7,13 +7,17 @@
 
 #include "base/time_limit.h"
 #include "hlo/printer.h"
+#include "verify/examination.h"
+#include "verify/flags.h"
 #include "verify/prepare.h"
 #include "verify/restrict_module.h"
 
 namespace hv {
 namespace {
 
-constexpr int kMostTries = 200;
+constexpr double kMostWorkOfAPart = 2e8;  // elements
+constexpr int64_t kMostTries = 200;
+constexpr int64_t kMostSteps = 4000000;  // instructions x devices of all that is tried
 
 bool Fails(Verdict verdict) {
   return verdict == Verdict::kRefuted || verdict == Verdict::kInconsistent ||
@@ -78,9 +82,15 @@ class Search {
     std::vector<const Module*> modules{&pair_.before};
     if (!remakes) modules.push_back(&pair_.after);
     const DeviceId wrong = WrongDevice(examined_->report, mesh_);
-    int tries = 0;
+    int64_t instructions = 0, steps = 0, tries = 0;
+    for (const Module* module : modules) {
+      for (const Computation& c : module->computations) {
+        instructions += static_cast<int64_t>(c.instructions.size());
+      }
+    }
     for (const SmallerMesh& mesh : SmallerMeshes(modules, mesh_, wrong)) {
-      if (++tries > kMostTries || TimeLimit::IsOver()) return false;
+      steps += instructions * mesh.part.devices();
+      if (++tries > kMostTries || steps > kMostSteps || TimeLimit::IsOver()) return false;
       if (Try(modules, mesh)) return true;
     }
     return false;
@@ -146,7 +156,66 @@ class Search {
   std::string why_;  // the first that could not be made
 };
 
+// "1,3": the names of devices of the part in the whole mesh.
+std::string NameInWhole(const std::string& name, const Mesh& part,
+                        const std::vector<std::string>& originals) {
+  for (int64_t d = 0; d < part.devices(); ++d) {
+    if (part.NameOf(DeviceId(d)) == name) return originals[static_cast<size_t>(d)];
+  }
+  return name;
+}
+
+// The counterexample of a closed part, told of the whole mesh.
+Counterexample InWhole(Counterexample c, const SubMesh& part, const Mesh& whole,
+                       const std::vector<std::string>& originals) {
+  c.device_id = part.DevicesIn(whole)[static_cast<size_t>(c.device_id)].value;
+  c.device = whole.NameOf(DeviceId(c.device_id));
+  for (InputElement& e : c.elements) e.device = NameInWhole(e.device, part.mesh(), originals);
+  c.explanation.clear();  // it names devices of the part
+  return c;
+}
+
 }  // namespace
+
+void RefuteOnClosedPart(const Scenario& scenario, const Pair& pair, DeviceId suspect,
+                        Examined* examined) {
+  const Module* modules[] = {&pair.before, &pair.after};
+  const SubMesh part = ClosedPartOf(suspect, modules, pair.mesh);
+  std::string why;
+  const bool open = Decide(examined->findings).verdict == Verdict::kUnknown;
+  const bool free = !examined->assumptions.claims && examined->assumptions.shared.empty();
+  if (!open || !free || part.devices() == pair.mesh.devices()) return;
+  const auto restricted = RestrictModules(modules, pair.mesh, part, LostSource::kRefuse, &why);
+  if (!restricted) return;
+  if (WorkOf({restricted->front(), restricted->back(), part.mesh()}) > kMostWorkOfAPart) return;
+  SmallerFailure failure{part.mesh().replicas,
+                         part.mesh().partitions,
+                         {},
+                         true,
+                         false,
+                         {},
+                         {},
+                         PrintModule(restricted->front()),
+                         PrintModule(restricted->back())};
+  for (const DeviceId d : part.DevicesIn(pair.mesh)) {
+    failure.devices.push_back(pair.mesh.NameOf(d));
+  }
+  Scenario smaller = SmallerScenario(scenario, failure);
+  smaller.inputs.mode = Mode::kTest;
+  Examined found = Examine(smaller);
+  if (!found.refutation || !found.report.assumptions.empty()) return;
+  failure.counterexample = found.report.counterexample;
+  failure.counterexample->reproduce.clear();
+  examined->report.counterexample =
+      InWhole(*failure.counterexample, part, pair.mesh, failure.devices);
+  examined->report.counterexample->reproduce = ReproduceCommand(scenario);
+  examined->report.smaller = std::move(failure);
+  examined->report.evidence.push_back(
+      {"native run", "the devices of the smaller mesh, which depend on no others", std::nullopt});
+  examined->findings.evidence = examined->report.evidence;
+  examined->findings.confirmed = true;
+  examined->smaller.push_back(std::move(found));
+}
 
 Scenario SmallerScenario(const Scenario& scenario, const SmallerFailure& failure) {
   Scenario smaller = scenario;
@@ -170,7 +239,8 @@ Scenario SmallerScenario(const Scenario& scenario, const SmallerFailure& failure
 
 void MinimizeTopology(const Scenario& scenario, Examined* examined) {
   const Verdict verdict = Decide(examined->findings).verdict;
-  if (!examined->report.diagnostics.empty() || !Fails(verdict)) return;
+  const bool done = examined->report.smaller.has_value();
+  if (!examined->report.diagnostics.empty() || !Fails(verdict) || done) return;
   const auto original = Prepare(AsPair(scenario, *examined));
   const Prepared* prepared = std::get_if<Prepared>(&original);
   if (prepared == nullptr) return;

@@ -13,6 +13,12 @@ namespace hv {
 // note that says why there is none.
 void MinimizeTopology(const Scenario& scenario, Examined* examined);
 
+// A pair too large to be run that differs in a value of `suspect`: if that device and all that it
+// depends on are few enough, they are run by themselves. What they compute is what they compute in
+// the whole, so that a difference of theirs refutes the pair.
+void RefuteOnClosedPart(const Scenario& scenario, const Pair& pair, DeviceId suspect,
+                        Examined* examined);
+
 // The scenario that verifies a smaller failure.
 Scenario SmallerScenario(const Scenario& scenario, const SmallerFailure& failure);
 

@@ -48,9 +48,20 @@ double Cancelling(ElementType type, uint64_t word) {
 double ExtremeInteger(ElementType type, uint64_t word) {
   const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
   const double last = std::ldexp(1, bits) - 1, first = IsSigned(type) ? -last - 1 : 0;
-  const double choices[] = {first, first + 1, -1, 0, 1, last - 1, last,
-                            std::floor(UniformReal(word, first, last))};
+  const double choices[] = {first, first + 1, -1,   0,
+                            1,     last - 1,  last, std::floor(UniformReal(word, first, last))};
   return std::clamp(choices[word & 7], first, last);
+}
+
+// Every leaf begins somewhere and goes through the dictionary, trial by trial.
+double FromDictionary(const NativeInput& input, ElementType type,
+                      const std::optional<InputRange>& range, uint64_t begin) {
+  const uint64_t at = begin % input.dictionary.size() + input.trial;
+  const double number = input.dictionary[at % input.dictionary.size()];
+  if (range) return std::clamp(number, range->low, range->high);
+  if (!IsInteger(type)) return number;
+  const double end = std::ldexp(1, BitWidth(type) - (IsSigned(type) ? 1 : 0));
+  return std::clamp(std::floor(number), IsSigned(type) ? -end : 0, end - 1);
 }
 
 double RandomNumber(const NativeInput& input, ElementType type,
@@ -142,6 +153,7 @@ double LeafNumber(const NativeInput& given, const InputSpace& space,
   const int64_t parameter = space.slot(leaf.slot).parameter;
   NativeInput indices;
   const bool decides = given.values != NativeInput::Values::kExtremes &&
+                       given.values != NativeInput::Values::kDictionary &&
                        std::find(control.begin(), control.end(), parameter) != control.end();
   if (decides) {
     indices.values = NativeInput::Values::kIndices;
@@ -153,9 +165,12 @@ double LeafNumber(const NativeInput& given, const InputSpace& space,
     return Clamped(input.base, range);
   }
   if (input.values == NativeInput::Values::kFixed) return Clamped(input.fixed, range);
-  const CounterRng rng(input.seed, kValueStream + input.trial);
-  return RandomNumber(input, space.slot(leaf.slot).shape->type, range,
-                      rng.Word(static_cast<uint64_t>(id)));
+  const ElementType type = space.slot(leaf.slot).shape->type;
+  const bool listed = input.values == NativeInput::Values::kDictionary &&
+                      !input.dictionary.empty() && !IsPred(type);
+  const CounterRng rng(input.seed, kValueStream + (listed ? 0 : input.trial));
+  const uint64_t word = rng.Word(static_cast<uint64_t>(id));
+  return listed ? FromDictionary(input, type, range, word) : RandomNumber(input, type, range, word);
 }
 
 SlotFill FillNative(const NativeInput& input, const InputSpace& space,

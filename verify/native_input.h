@@ -20,6 +20,8 @@ struct NativeInput {
     kIndices,       // integers from 0 up to more and more by trial, every third time around 0
     kExtremes,      // integers, those that decide control too: around 0, at the ends of the type, or
                     // any; other types as kRealNumbers
+    kDictionary,    // numbers of the dictionary, another one at every leaf and in every trial; also
+                    // those that decide control
     kFixed,         // `fixed` everywhere
     kExplicit,      // as the scenario gives them
   };
@@ -30,6 +32,7 @@ struct NativeInput {
   double fixed = 1;
   double base = 0;                             // elsewhere
   std::optional<std::vector<int64_t>> active;  // sorted leaf ids that have values; absent: all
+  std::vector<double> dictionary;              // kDictionary
   std::vector<int64_t> control;                // parameters that decide control: kIndices or kExtremes
 };
 

@@ -27,6 +27,22 @@ bool Weaker(const ProofResult& a, const ProofResult& b) {
   return a.level != b.level ? a.level > b.level : a.sub_class > b.sub_class;
 }
 
+// Parameters of a region by the names of the values that they are.
+std::string WithNames(std::string text, const Module& region) {
+  for (size_t p = 0; p < region.Entry().parameters.size(); ++p) {
+    const std::string_view name = region.Entry().At(region.Entry().parameters[p]).name;
+    for (const std::string_view next : {" of device", "["}) {
+      const std::string number = fmt::format("parameter {}{}", p, next);
+      const std::string named = fmt::format("{}{}", name, next);
+      for (size_t at = text.find(number); at != std::string::npos; at = text.find(number, at)) {
+        text.replace(at, number.size(), named);
+        at += named.size();
+      }
+    }
+  }
+  return text;
+}
+
 class RegionProof {
  public:
   RegionProof(const Module& before, const Module& after, const Mesh& mesh,
@@ -189,12 +205,18 @@ class RegionProof {
     if (open_result_.suspect) return;
     first_suspect_ = {region.before, region.after};
     open_result_.difference = proof.difference;
-    open_result_.suspect = Suspect{SideOf(region, Side::kBefore), SideOf(region, Side::kAfter),
-                                   NameOf(region.before, Side::kBefore),
-                                   NameOf(region.after, Side::kAfter), proof.reason};
-    open_result_.reason =
-        fmt::format("{} before and {} after: {}", NameOf(region.before, Side::kBefore),
-                    NameOf(region.after, Side::kAfter), proof.reason);
+    Suspect suspect{SideOf(region, Side::kBefore), SideOf(region, Side::kAfter),
+                    NameOf(region.before, Side::kBefore), NameOf(region.after, Side::kAfter), ""};
+    const auto& difference = proof.difference;
+    const bool summands = difference && !difference->summands.empty();
+    suspect.reason =
+        WithNames(summands ? fmt::format("on device {} it {}", mesh_.NameOf(difference->device),
+                                         difference->summands)
+                           : proof.reason,
+                  suspect.before);
+    open_result_.reason = fmt::format("{} before and {} after: {}", suspect.before_name,
+                                      suspect.after_name, suspect.reason);
+    open_result_.suspect = std::move(suspect);
   }
 
   std::string NameOf(ValueId value, Side side) const {

@@ -188,6 +188,10 @@ std::vector<DeviceId> SubMesh::DevicesIn(const Mesh& whole) const {
   return devices;
 }
 
+SubMesh ClosedPartOf(DeviceId device, std::span<const Module* const> modules, const Mesh& mesh) {
+  return Dependences(ExchangesOf(modules, mesh), mesh).PartOf(device);
+}
+
 std::vector<SmallerMesh> SmallerMeshes(std::span<const Module* const> modules, const Mesh& mesh,
                                        DeviceId wrong) {
   if (mesh.devices() > kMostDevicesToCut) return {};

@@ -38,6 +38,9 @@ struct SmallerMesh {
 // Meshes with more devices are not looked at.
 inline constexpr int64_t kMostDevicesToCut = 4096;
 
+// The smallest closed part that a device is in.
+SubMesh ClosedPartOf(DeviceId device, std::span<const Module* const> modules, const Mesh& mesh);
+
 // Parts worth a try, fewest devices first: what devices depend on (that of `wrong` above all), the
 // first members of the groups, the first replicas and partitions.
 std::vector<SmallerMesh> SmallerMeshes(std::span<const Module* const> modules, const Mesh& mesh,

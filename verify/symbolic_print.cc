@@ -142,21 +142,59 @@ std::vector<Counted> PartsOf(const Term& term) {
   return parts;
 }
 
+// A term in words; of an element of an argument its device apart, so that those of several devices
+// can be named together: "x[i]" and "0,3".
+struct Words {
+  std::string text, device;
+};
+
+Words InWords(SymbolicDomain* domain, const Term& term) {
+  constexpr std::string_view kOf = " of device ";
+  std::string text = DescribeTerm(domain, term, 120);
+  const size_t of = text.find(kOf), offset = text.find('[', of);
+  if (term.node->kind != NodeKind::kLeaf || of == std::string::npos ||
+      offset == std::string::npos) {
+    return {std::move(text), ""};
+  }
+  return {text.substr(0, of) + text.substr(offset),
+          text.substr(of + kOf.size(), offset - of - kOf.size())};
+}
+
+std::string Joined(const Words& words, const std::vector<std::string>& devices) {
+  if (devices.empty() || words.device.empty()) return words.text;
+  std::string text = words.text + (devices.size() == 1 ? " of device" : " of devices");
+  for (const std::string& device : devices) text += " " + device;
+  return text;
+}
+
 // Parts of `a` that `b` lacks.
 std::string Lacking(SymbolicDomain* domain, const std::vector<Counted>& a,
                     const std::vector<Counted>& b) {
   constexpr size_t kMost = 4;
   std::string text;
+  Words open;
+  std::vector<std::string> devices;  // that share `open`
+  const auto close = [&] {
+    if (open.text.empty()) return;
+    text.append(text.empty() ? "" : ", ").append(Joined(open, devices));
+    devices.clear();
+  };
   size_t found = 0;
   for (const Counted& part : a) {
     const bool there = std::any_of(b.begin(), b.end(), [&](const Counted& other) {
       return other.term == part.term && other.count == part.count;
     });
-    if (there) continue;
-    if (++found > kMost) continue;
-    if (!text.empty()) text.append(", ");
-    text.append(DescribeTerm(domain, part.term, 120));
+    if (there || ++found > kMost) continue;
+    Words words = InWords(domain, part.term);
+    if (words.text != open.text || words.device.empty()) {
+      close();
+      open = std::move(words);
+      devices = {open.device};
+    } else {
+      devices.push_back(std::move(words.device));
+    }
   }
+  close();
   if (found > kMost) text.append(" and ").append(std::to_string(found - kMost)).append(" more");
   return text;
 }

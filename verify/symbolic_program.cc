@@ -132,6 +132,9 @@ std::optional<Term> ApplyInstruction(Algebra* algebra, const Instruction& instru
     if (auto term = TimesReciprocal(algebra, result.type, arguments)) return term;
   }
   std::string attributes = ScalarAttributes(instruction, types.empty() ? result.type : types[0]);
+  // Another accuracy, other bits: over the reals it is the same function.
+  const Attribute* accuracy = instruction.Find(Attr::kResultAccuracy);
+  if (accuracy != nullptr && !algebra->IsReal()) attributes += accuracy->text;
   // A type without a sign: what negation makes there is no negative number.
   const bool negates = fn == ScalarFn::kNegate || fn == ScalarFn::kSubtract;
   if (negates && result.type == ElementType::kF8E8M0FNU) attributes = "without sign";

@@ -85,6 +85,7 @@ std::optional<Term> Algebra::EvaluateConstant(int64_t function, ElementType type
   }
   if (arguments.empty() || (IsReal() && !IsExact(type))) return std::nullopt;
   const FunctionRow& row = functions_[Index(function)];
+  if (row.sample != nullptr && row.sample->Has(Attr::kResultAccuracy)) return std::nullopt;
   std::optional<ScalarOp> op;
   if (row.sample != nullptr) {
     if (auto made = ScalarOp::Make(*row.sample, type, types)) op = std::move(*made);

@@ -56,7 +56,9 @@ void ConfirmSmaller(const Scenario& scenario, Examined* examined, Transport* tra
   Examined& smaller = examined->smaller.front();
   if (!smaller.refutation) return;
   ConfirmRefutation(SmallerScenario(scenario, *examined->report.smaller), &smaller, transport);
-  if (!smaller.refutation) examined->report.smaller.reset();
+  if (smaller.refutation) return;
+  examined->report.smaller.reset();
+  if (!examined->refutation) RunOutOfTime(scenario, examined);  // the whole rests on it
 }
 
 // The verdict of one case, unless it was clear before anything ran.

@@ -46,6 +46,20 @@ TEST(Text, DeadlockBlockPrintsTheCycle) {
 )");
 }
 
+TEST(Text, DevicesThatWaitAlikeShareALine) {
+  CaseReport c = DeadlockCase();
+  c.replicas = 2;
+  c.partitions = 4;
+  c.waiting.clear();
+  for (const char* device : {"0,0", "0,1", "0,2", "0,3", "1,0"}) {
+    c.waiting.push_back({device, "first", "sum", {"1,1", "1,2", "1,3"}});
+  }
+  for (const char* device : {"1,1", "1,3"}) c.waiting.push_back({device, "second", "", {"0,0"}});
+  EXPECT_THAT(RenderText(ReportOf({c}), {}),
+              HasSubstr("  waiting     (0,0) to (1,0) at first: sum, for (1,1) to (1,3)\n"
+                        "              (1,1), (1,3) at second, for (0,0)\n"));
+}
+
 TEST(Text, ManyCasesAreLinesUnlessMissed) {
   const std::string text = RenderText(ReportOf({TestedCase(), RefutedCase(), DeadlockCase()}), {});
   EXPECT_THAT(text, AllOf(HasSubstr("TESTED        in order\nREFUTED"),

@@ -46,9 +46,14 @@ TEST(Decide, ProofOutranksSuspicion) {
 }
 
 TEST(Decide, NothingFoundIsTestedWithTheBestBound) {
-  const Decision d = Decide(Clean());
-  EXPECT_EQ(d.verdict, Verdict::kTested);
-  EXPECT_EQ(d.reason, "no difference found; chance of a miss at most 5e-19");
+  EXPECT_EQ(Decide(Clean()).reason, "no difference found; chance of a miss at most 5e-19");
+  Findings codes = Clean();
+  codes.evidence.pop_back();
+  const Decision alone = Decide(codes);
+  EXPECT_EQ(alone.verdict, Verdict::kTested);
+  EXPECT_EQ(alone.reason,
+            "no difference found by exact codes alone (no native run could tell); chance of a miss at "
+            "most 5e-19");
   Findings unbounded;
   unbounded.evidence.push_back({"native run", "", std::nullopt});
   EXPECT_EQ(Decide(unbounded).reason, "no difference found; no bound on the chance of a miss");

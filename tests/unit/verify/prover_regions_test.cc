@@ -1,13 +1,16 @@
 // Value numbering and proofs of regions: what is the same is found at once, and no fact about the
 // border of a region, no loop, group or effect makes different modules equal. Here modules are
 // never run as a whole.
-#include <gtest/gtest.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <string>
 
 #include "bench/training_step.h"
 #include "hlo/parser.h"
+#include "hlo/printer.h"
 #include "passes/registry.h"
+#include "tests/unit/verify/verdict_of.h"
 #include "verify/prover.h"
 
 namespace hv {
@@ -293,6 +296,66 @@ TEST(ProverRegions, TrainingStep) {
     EXPECT_EQ(found.suspect->after_name, i.name);
     break;
   }
+}
+
+// One wrong group in a training step that is too large to be run: the verdict is open, and its
+// reason names the instructions, a device, and the summands that are missing and in excess.
+TEST(ProverRegions, AFaultInALargeModuleIsLocated) {
+  TrainingStepSizes sizes;
+  sizes.layers = 12;
+  Scenario s = PairOf(TrainingStep(sizes).Write(), "");
+  const Module before = *ParseModule("before", s.before.text);
+  const auto calls = ParsePasses("all_reduce_dynamic_slice_to_reduce_scatter");
+  ASSERT_TRUE(calls);
+  s.after.text = PrintModule(RunPasses(*calls, before, {1, 512}).module);
+  const std::string right = "replica_groups=[8,64]<=[64,8]T(1,0)";
+  const size_t scatter = s.after.text.find("reduce-scatter(", s.after.text.size() / 2);
+  const size_t groups = s.after.text.find(right, scatter);
+  ASSERT_NE(groups, std::string::npos);
+  s.after.text.replace(groups, right.size(), "replica_groups=[8,64]<=[512]");
+  const size_t line = s.after.text.rfind('%', scatter);
+  const std::string name = s.after.text.substr(line + 1, s.after.text.find(' ', line) - line - 1);
+  const CaseReport c = VerdictOf(s);
+  EXPECT_EQ(c.verdict, Verdict::kUnknown);
+  ASSERT_TRUE(c.suspect);
+  EXPECT_THAT(c.reason,
+              ::testing::StartsWith(name + " after is not proved to be what dynamic-slice."));
+  EXPECT_THAT(c.reason,
+              ::testing::ContainsRegex(
+                  "on device 0,0 it misses dot.[0-9]+.i. of devices 0,64 0,72 0,80 0,88 "
+                  "and 52 more; has dot.[0-9]+.i. of devices 0,1 0,2 0,3 0,4 and 52 more in "
+                  "excess"));
+}
+
+// Where the device of a fault depends on few others, these are run by themselves: what they compute
+// is what they compute among all.
+TEST(ProverRegions, AFaultAmongFewDevicesOfManyIsRefuted) {
+  const auto program = [](bool crossed) {
+    std::string groups;
+    for (int64_t d = 0; d < 1024; d += 2) {
+      const int64_t next = crossed && (d == 10 || d == 12) ? 23 - d : d + 1;
+      groups += fmt::format("{}{{{},{}}}", d == 0 ? "" : ",", d, next);
+    }
+    std::string entry =
+        "x = s32[4] parameter(0)\n one = s32[] constant(1)\n"
+        "ones = s32[4] broadcast(one), dimensions={}\n v0 = s32[4] add(x, ones)\n";
+    for (int i = 1; i < 2100; ++i) {
+      entry += fmt::format("v{} = s32[4] add(v{}, ones)\n", i, i - 1);
+    }
+    return ModuleOf("num_partitions=1024",
+                    entry + "ROOT s = s32[4] all-reduce(v2099), channel_id=1, replica_groups={" +
+                        groups + "}, use_global_device_ids=true, to_apply=plus\n",
+                    "plus { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) "
+                    "}\n");
+  };
+  const CaseReport c = VerdictOf(PairOf(program(false), program(true)));
+  EXPECT_EQ(c.verdict, Verdict::kRefuted) << c.reason;
+  ASSERT_TRUE(c.smaller && c.counterexample);
+  EXPECT_EQ(c.smaller->devices, (std::vector<std::string>{"0,10", "0,11", "0,12", "0,13"}));
+  EXPECT_TRUE(c.smaller->closed);
+  EXPECT_THAT(c.smaller->devices, ::testing::Contains(c.counterexample->device));
+  ASSERT_FALSE(c.counterexample->elements.empty());
+  EXPECT_THAT(c.smaller->devices, ::testing::Contains(c.counterexample->elements[0].device));
 }
 
 }  // namespace

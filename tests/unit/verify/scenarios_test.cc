@@ -30,6 +30,21 @@ TEST(Scenarios, PassesFireWhereTheyAreSaidTo) {
   }
 }
 
+// Nothing that is equivalent is merely tested.
+TEST(Scenarios, EquivalentOnesAreProved) {
+  std::vector<Scenario> equivalent;
+  for (Scenario& scenario : Shipped()) {
+    if (scenario.expect != Expectation::kEquivalent) continue;
+    scenario.expect = Expectation::kProved;
+    equivalent.push_back(std::move(scenario));
+  }
+  ASSERT_GE(equivalent.size(), 45u);
+  const std::unique_ptr<Transport> transport = MakeLocalTransport();
+  for (const CaseReport& c : Verify(equivalent, {}, transport.get()).cases) {
+    EXPECT_EQ(c.verdict, Verdict::kProved) << c.file << ": " << c.reason;
+  }
+}
+
 TEST(Scenarios, EveryProgramEqualsItself) {
   std::set<std::string> seen;
   std::vector<Scenario> identities;
