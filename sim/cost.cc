@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/time_limit.h"
 #include "hlo/op.h"
 #include "sim/collective_plan.h"
 #include "sim/compute_cost.h"
@@ -70,13 +71,63 @@ class Timeline {
   std::map<InstructionIndex, double> ends_;
 };
 
+// What collectives cost on one mesh of one machine; groups are looked at once.
+class Prices {
+ public:
+  Prices(const Mesh& mesh, const Machine& machine) : topology_(machine), groupings_(mesh) {}
+
+  CollectiveCost Of(const Computation& computation, const Instruction& instruction) {
+    const Opcode opcode = PlainOpcode(instruction.opcode);
+    std::vector<const Shape*> leaves;
+    for (InstructionIndex o : instruction.operands) {
+      for (const Shape* leaf : DataLeaves(computation.At(o).shape)) leaves.push_back(leaf);
+    }
+    if (opcode == Opcode::kRaggedAllToAll) leaves.resize(1);
+    const double bytes = BytesOf(leaves);
+    const std::shared_ptr<const Grouping> grouping = groupings_.Of(instruction);
+    if (opcode == Opcode::kCollectivePermute || opcode == Opcode::kSend) {
+      return CostOfMessages(bytes, MessagesOf(*grouping), topology_);
+    }
+    auto& costs = costs_[grouping.get()];
+    if (!costs) costs = std::make_unique<GroupCosts>(topology_, GroupsOf(*grouping));
+    const double members = grouping->groups.empty() ? 0.0 : static_cast<double>(grouping->groups[0].size());
+    return costs->Of(opcode, opcode == Opcode::kAllGather ? bytes * members : bytes);
+  }
+
+ private:
+  static std::vector<Message> MessagesOf(const Grouping& grouping) {
+    std::vector<Message> messages;
+    for (size_t d = 0; d < grouping.target_of.size(); ++d) {
+      const int64_t from = static_cast<int64_t>(d), to = grouping.target_of[d];
+      if (to >= 0 && to != from) messages.push_back({from, to});
+    }
+    return messages;
+  }
+
+  static DeviceGroups GroupsOf(const Grouping& grouping) {
+    DeviceGroups groups;
+    for (const auto& group : grouping.groups) {
+      auto& devices = groups.emplace_back();
+      for (DeviceId device : group) devices.push_back(device.value);
+    }
+    return groups;
+  }
+
+  const Topology topology_;
+  GroupingTable groupings_;  // keeps the groupings that costs_ names alive
+  std::map<const Grouping*, std::unique_ptr<GroupCosts>> costs_;
+};
+
 class Walker {
  public:
-  Walker(const Module& module, const Mesh& mesh, const Machine& machine)
-      : module_(module), machine_(machine), topology_(machine), groupings_(mesh) {}
+  Walker(const Module& module, const Machine& machine, Prices* prices)
+      : module_(module), machine_(machine), prices_(prices) {}
 
-  Cost Run() {
-    for (const Computation& computation : module_.computations) Take(computation);
+  Result<Cost> Run() {
+    for (const Computation& computation : module_.computations) {
+      Take(computation);
+      if (late_) return OutOfTime();
+    }
     const Turn& entry = turns_[static_cast<size_t>(module_.entry)];
     Cost cost;
     cost.seconds = entry.seconds;
@@ -182,52 +233,17 @@ class Walker {
   }
 
   Turn TurnOfCollective(const Computation& computation, const Instruction& instruction) {
+    late_ = late_ || TimeLimit::IsOver();
+    if (late_) return {};
     CollectiveUse use{std::string(instruction.name),
                       std::string(ToString(PlainOpcode(instruction.opcode))), 1,
-                      CostOfCollective(computation, instruction)};
+                      prices_->Of(computation, instruction)};
     Turn turn;
     turn.seconds = turn.collective = use.cost.best.seconds;
     turn.messages = use.cost.best.messages;
     turn.bytes = use.cost.best.bytes_by_level;
     uses_.back().push_back(std::move(use));
     return turn;
-  }
-
-  CollectiveCost CostOfCollective(const Computation& computation,
-                                  const Instruction& instruction) {
-    const Opcode opcode = PlainOpcode(instruction.opcode);
-    std::vector<const Shape*> leaves;
-    for (InstructionIndex o : instruction.operands) {
-      for (const Shape* leaf : DataLeaves(computation.At(o).shape)) leaves.push_back(leaf);
-    }
-    if (opcode == Opcode::kRaggedAllToAll) leaves.resize(1);
-    const double bytes = BytesOf(leaves);
-    const std::shared_ptr<const Grouping> grouping = groupings_.Of(instruction);
-    if (opcode == Opcode::kCollectivePermute || opcode == Opcode::kSend) {
-      return CostOfMessages(bytes, MessagesOf(*grouping), topology_);
-    }
-    auto& costs = costs_[grouping.get()];
-    if (!costs) costs = std::make_unique<GroupCosts>(topology_, GroupsOf(*grouping));
-    const double members = grouping->groups.empty() ? 0.0 : static_cast<double>(grouping->groups[0].size());
-    return costs->Of(opcode, opcode == Opcode::kAllGather ? bytes * members : bytes);
-  }
-
-  static std::vector<Message> MessagesOf(const Grouping& grouping) {
-    std::vector<Message> messages;
-    for (size_t d = 0; d < grouping.target_of.size(); ++d) {
-      const int64_t from = static_cast<int64_t>(d), to = grouping.target_of[d];
-      if (to >= 0 && to != from) messages.push_back({from, to});
-    }
-    return messages;
-  }
-
-  static DeviceGroups GroupsOf(const Grouping& grouping) {
-    DeviceGroups groups;
-    for (const auto& group : grouping.groups) {
-      auto& devices = groups.emplace_back();
-      for (DeviceId device : group) devices.push_back(device.value);
-    }
-    return groups;
   }
 
   // The collectives of all computations that run, with how often.
@@ -253,9 +269,8 @@ class Walker {
 
   const Module& module_;
   const Machine& machine_;
-  const Topology topology_;
-  GroupingTable groupings_;  // keeps the groupings that costs_ names alive
-  std::map<const Grouping*, std::unique_ptr<GroupCosts>> costs_;
+  Prices* const prices_;
+  bool late_ = false;  // the time is over
   std::vector<Turn> turns_;                      // by computation, as the three below
   std::vector<std::vector<Called>> calls_;
   std::vector<std::vector<CollectiveUse>> uses_;
@@ -274,13 +289,26 @@ int64_t SaturatedBytes(double bytes) {
   return bytes < 9e18 ? std::llround(bytes) : std::numeric_limits<int64_t>::max();
 }
 
-Result<Cost> CostOf(const Module& module, const Mesh& mesh, const Machine& machine) {
+Result<std::vector<Cost>> CostsOf(std::span<const Module* const> modules, const Mesh& mesh,
+                                  const Machine& machine) {
   if (mesh.devices() > machine.capacity()) {
     return Invalid("machine-too-small",
                    fmt::format("machine '{}' has {} devices, the module runs on {}", machine.name,
                                machine.capacity(), mesh.devices()));
   }
-  return Walker(module, mesh, machine).Run();
+  Prices prices(mesh, machine);
+  std::vector<Cost> costs;
+  for (const Module* module : modules) {
+    HV_ASSIGN(Cost cost, Walker(*module, machine, &prices).Run());
+    costs.push_back(std::move(cost));
+  }
+  return costs;
+}
+
+Result<Cost> CostOf(const Module& module, const Mesh& mesh, const Machine& machine) {
+  const Module* modules[] = {&module};
+  HV_ASSIGN(std::vector<Cost> costs, CostsOf(modules, mesh, machine));
+  return std::move(costs.front());
 }
 
 }  // namespace hv

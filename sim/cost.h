@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,10 @@ struct Cost {
 // Rounded, and INT64_MAX from there on.
 int64_t SaturatedBytes(double bytes);
 
-// Errors: "machine-too-small" if the machine has fewer devices than the mesh.
+// Costs of several modules on one mesh: groups that they share are looked at once. Errors:
+// "machine-too-small" if the machine has fewer devices than the mesh, kTime.
+Result<std::vector<Cost>> CostsOf(std::span<const Module* const> modules, const Mesh& mesh,
+                                  const Machine& machine);
 Result<Cost> CostOf(const Module& module, const Mesh& mesh, const Machine& machine);
 
 // How often a while of `computation` turns: known_trip_count, or a counter from a constant to a constant;

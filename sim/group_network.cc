@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <utility>
 
 namespace hv {
 namespace {
@@ -80,37 +81,44 @@ const StepCost& GroupNetwork::Everyone() const {
   return everyone_.emplace(cost);
 }
 
+// The axes along which a group has more than one place; nothing if it is no box.
+std::optional<std::vector<size_t>> GroupNetwork::SpannedBy(
+    const std::vector<int64_t>& group) const {
+  std::vector<size_t> spanned;
+  int64_t box = 1;
+  std::vector<int64_t> places(group.size());
+  for (size_t axis = 0; axis < topology_.machine().axes.size(); ++axis) {
+    for (size_t i = 0; i < group.size(); ++i) places[i] = topology_.PlaceOf(group[i], axis);
+    std::sort(places.begin(), places.end());
+    const auto count = std::unique(places.begin(), places.end()) - places.begin();
+    if (count > 1) spanned.push_back(axis);
+    box *= count;
+    if (box > size_) return std::nullopt;
+  }
+  if (box != size_ || static_cast<int64_t>(group.size()) != size_) return std::nullopt;
+  return spanned;
+}
+
 std::vector<GroupNetwork::Lines> GroupNetwork::LinesOfAxes() const {
-  const size_t axes = topology_.machine().axes.size();
-  std::vector<std::map<std::vector<int64_t>, std::vector<int64_t>>> lines(axes);
   std::set<size_t> spanned;
   for (const std::vector<int64_t>& group : groups_) {
-    if (static_cast<int64_t>(group.size()) != size_) return {};
-    int64_t box = 1;
-    for (size_t axis = 0; axis < axes; ++axis) {
-      std::set<int64_t> places;
-      for (int64_t device : group) places.insert(topology_.PlaceOf(device, axis));
-      box *= static_cast<int64_t>(places.size());
-      if (box > size_) return {};
-      if (places.size() > 1) spanned.insert(axis);
-    }
-    if (box != size_) return {};
-    for (int64_t device : group) {
-      std::vector<int64_t> place(axes);
-      for (size_t axis = 0; axis < axes; ++axis) place[axis] = topology_.PlaceOf(device, axis);
-      for (size_t axis : spanned) {
-        std::vector<int64_t> line = place;
-        line[axis] = -1;
-        line.push_back(group.front());  // lines of other groups stay apart
-        lines[axis][line].push_back(device);
-      }
-    }
+    const auto axes = SpannedBy(group);
+    if (!axes) return {};
+    spanned.insert(axes->begin(), axes->end());
   }
   if (spanned.size() < 2) return {};
   std::vector<Lines> result;
-  for (size_t axis : spanned) {
+  for (const size_t axis : spanned) {
     Lines& along = result.emplace_back(Lines{axis, {}});
-    for (auto& [key, devices] : lines[axis]) along.groups.push_back(std::move(devices));
+    for (const std::vector<int64_t>& group : groups_) {
+      std::vector<std::pair<int64_t, int64_t>> members;  // where the line begins, and the device
+      for (const int64_t device : group) members.emplace_back(topology_.FirstOf(device, axis), device);
+      std::sort(members.begin(), members.end());
+      for (size_t i = 0; i < members.size(); ++i) {
+        if (i == 0 || members[i].first != members[i - 1].first) along.groups.emplace_back();
+        along.groups.back().push_back(members[i].second);
+      }
+    }
   }
   return result;
 }

@@ -37,6 +37,7 @@ class GroupNetwork {
   std::vector<Lines> LinesOfAxes() const;
 
  private:
+  std::optional<std::vector<size_t>> SpannedBy(const std::vector<int64_t>& group) const;
   // All messages from member i of a group of n to member target(i, n).
   template <typename Target>
   void AddMessages(const Target& target, std::vector<Message>* messages) const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <unordered_map>
 
 namespace hv {
 
@@ -13,13 +12,26 @@ class Topology::Loads {
   void Add(size_t axis, int64_t height, bool forward, int64_t where, double seconds_per_byte) {
     const uint64_t link = static_cast<uint64_t>(axis) << 56 | static_cast<uint64_t>(height) << 49 |
                           static_cast<uint64_t>(forward) << 48 | static_cast<uint64_t>(where);
-    most_ = std::max(most_, static_cast<double>(++messages_[link]) * seconds_per_byte);
+    crossed_.push_back({link, seconds_per_byte});
   }
-  double most() const { return most_; }
+  // Seconds per byte of the most loaded link.
+  double Most() {
+    std::sort(crossed_.begin(), crossed_.end());
+    double most = 0;
+    for (size_t i = 0, first = 0; i < crossed_.size(); ++i) {
+      if (crossed_[i].link != crossed_[first].link) first = i;
+      most = std::max(most, static_cast<double>(i - first + 1) * crossed_[i].seconds_per_byte);
+    }
+    return most;
+  }
 
  private:
-  std::unordered_map<uint64_t, int64_t> messages_;  // only looked up
-  double most_ = 0;
+  struct Crossed {
+    uint64_t link;
+    double seconds_per_byte;  // the same for each of its messages
+    friend bool operator<(const Crossed& a, const Crossed& b) { return a.link < b.link; }
+  };
+  std::vector<Crossed> crossed_;  // one entry for each message and link
 };
 
 Topology::Topology(const Machine& machine) : machine_(machine) {
@@ -98,7 +110,7 @@ StepCost Topology::CostOf(std::span<const Message> messages) const {
   StepCost cost;
   Loads loads;
   for (const Message& message : messages) Route(message, &loads, &cost);
-  cost.seconds_per_byte = loads.most();
+  cost.seconds_per_byte = loads.Most();
   return cost;
 }
 

@@ -31,6 +31,10 @@ class Topology {
   const Machine& machine() const { return machine_; }
   // The digit of a device along an axis.
   int64_t PlaceOf(int64_t device, size_t axis) const;
+  // The device at place 0 along the axis, elsewhere as this one.
+  int64_t FirstOf(int64_t device, size_t axis) const {
+    return device - PlaceOf(device, axis) * strides_[axis];
+  }
   StepCost CostOf(std::span<const Message> messages) const;
 
  private:

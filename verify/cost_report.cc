@@ -34,8 +34,9 @@ CostSide SideOf(const Cost& cost, const Machine& machine) {
 Result<CostReport> CompareCosts(const Pair& pair, const std::string& machine_name,
                                 std::vector<std::string>* notes) {
   HV_ASSIGN(const Machine machine, LoadMachine(machine_name));
-  HV_ASSIGN(const Cost before, CostOf(pair.before, pair.mesh, machine));
-  HV_ASSIGN(const Cost after, CostOf(pair.after, pair.mesh, machine));
+  const Module* modules[] = {&pair.before, &pair.after};
+  HV_ASSIGN(const std::vector<Cost> costs, CostsOf(modules, pair.mesh, machine));
+  const Cost &before = costs[0], &after = costs[1];
   notes->insert(notes->end(), after.notes.begin(), after.notes.end());
   return CostReport{machine.name, SideOf(before, machine), SideOf(after, machine)};
 }

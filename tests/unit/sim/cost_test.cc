@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
+#include "base/time_limit.h"
 #include "tests/unit/sim/sim_testing.h"
 
 namespace hv {
@@ -61,6 +62,18 @@ step { st = (s32[], f32[8]) parameter(0)  i = s32[] get-tuple-element(st), index
   ROOT t = (s32[], f32[8]) tuple(n, y) }
 ENTRY main { p = f32[8] parameter(0)  z = s32[] constant(1)  st = (s32[], f32[8]) tuple(z, p)
   ROOT w = (s32[], f32[8]) while(st), condition=more, body=step)" + config + "}";
+}
+
+TEST(Cost, StopsWhenTheTimeIsOver) {
+  const Module module = ParseOrDie(R"(HloModule m, num_partitions=2
+      ENTRY e {
+        x = f32[8] parameter(0)
+        ROOT g = f32[16] all-gather(x), channel_id=1, replica_groups={{0,1}}, dimensions={0}, use_global_device_ids=true
+      })");
+  const TimeLimit limit(1e-9);
+  const Result<Cost> cost = CostOf(module, Mesh{1, 2}, *LoadMachine("trn2"));
+  ASSERT_FALSE(cost);
+  EXPECT_EQ(cost.error().kind, ErrorKind::kTime);
 }
 
 TEST(Cost, LoopsCountAsOftenAsTheyTurn) {
