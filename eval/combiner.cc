@@ -94,6 +94,7 @@ class OpCombiner : public Combiner {
     fold_(a);
     return true;
   }
+  bool IsStateless() const override { return true; }
   // The greatest that comes first, in any grouping: of equal operands the left one wins.
   bool MayRegroup() const override { return may_regroup_; }
   bool PrefersRuns() const override { return fold_ != nullptr && in_any_order_; }

@@ -23,6 +23,8 @@ class Combiner {
   // accumulators[k][i] = f(accumulators[..][i], values[..][i])[k] for i < count.
   virtual Status Combine(std::span<std::byte* const> accumulators,
                          std::span<const std::byte* const> values, size_t count) = 0;
+  // May several threads use it at once, on accumulators of their own?
+  virtual bool IsStateless() const { return false; }
   // Are the bits the same however neighbours are grouped, their order kept?
   virtual bool MayRegroup() const { return false; }
   // Combines stretches of `length` elements of `widths` bytes each, one stretch after the other.

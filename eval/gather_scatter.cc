@@ -245,6 +245,7 @@ Status ScatterWith(const IndexPlan& plan, std::span<Value> operands,
   for (const Value& o : operands) widths.push_back(o.element_bytes());
   Windows windows(plan, indices);
   std::vector<Stretch> block;
+  block.reserve(Windows::kBlock * stretches.offsets.size());
   for (auto places = windows.Next(); !places.empty(); places = windows.Next()) {
     block.clear();
     for (const Windows::Place& place : places) {

@@ -4,9 +4,12 @@
 #include "eval/gemm.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include "base/parallel.h"
+#include "eval/transpose_block.h"
 #include "eval/vector_tile.h"
 
 namespace hv {
@@ -141,26 +144,61 @@ struct FewRows {
   }
 };
 
-// One to three columns: many rows at a time, as independent chains of sums.
+// One to three columns, with rows of A contiguous: sixteen rows are the lanes of vectors, which
+// blocks of A are transposed for. What is left at the edges goes one by one.
 template <class T, class In>
-void FewColumns(const Product<T, In>& x) {
-  constexpr int64_t kRows = 16;
-  for (int64_t i = 0; i < x.m; i += kRows) {
-    const int64_t rows = std::min(kRows, x.m - i);
-    for (int64_t j = 0; j < x.n; ++j) {
-      const In* a[kRows];
-      T sum[kRows] = {};
-      for (int64_t r = 0; r < kRows; ++r) a[r] = x.a.At(i + std::min(r, rows - 1), 0);
-      for (int64_t p = 0; p < x.k; ++p) {
-        const auto factor = static_cast<T>(*x.b.At(p, j));
-        for (int64_t r = 0; r < kRows; ++r) {
-          sum[r] += static_cast<T>(a[r][p * x.a.column]) * factor;
+struct FewColumns {
+  const Product<T, In>& x;
+  static constexpr int64_t kLanes = 16, kTerms = 64;
+
+  template <int kVectorBytes, int kRows>
+  HV_INLINE void Run() const {
+    for (int64_t i = 0; i < x.m; i += kLanes) {
+      const int64_t rows = std::min(kLanes, x.m - i);
+      T sums[3][kLanes] = {};
+      int64_t p = 0;
+      if constexpr (std::is_same_v<T, In>) {
+        for (; rows == kLanes && x.a.column == 1 && p + kTerms <= x.k; p += kTerms) {
+          AddTerms<kVectorBytes>(x.a.At(i, p), p, sums);
         }
       }
-      for (int64_t r = 0; r < rows; ++r) *x.c.At(i + r, j) = sum[r];
+      for (; p < x.k; ++p) {
+        for (int64_t j = 0; j < x.n; ++j) {
+          const auto factor = static_cast<T>(*x.b.At(p, j));
+          for (int64_t r = 0; r < rows; ++r) {
+            sums[j][r] += static_cast<T>(*x.a.At(i + r, p)) * factor;
+          }
+        }
+      }
+      for (int64_t j = 0; j < x.n; ++j) {
+        for (int64_t r = 0; r < rows; ++r) *x.c.At(i + r, j) = sums[j][r];
+      }
     }
   }
-}
+
+  template <int kVectorBytes>
+  HV_INLINE void AddTerms(const T* a, int64_t p0, T sums[3][kLanes]) const {
+    typedef T Vector __attribute__((vector_size(kVectorBytes)));
+    constexpr int kVectors = kLanes * static_cast<int>(sizeof(T)) / kVectorBytes;
+    constexpr int64_t kSide = kBlockSide<T>;
+    alignas(64) T terms[kTerms][kLanes];
+    for (int64_t r = 0; r < kLanes; r += kSide) {
+      for (int64_t p = 0; p < kTerms; p += kSide) {
+        TransposeBlock(a + r * x.a.row + p, x.a.row, &terms[p][r], kLanes);
+      }
+    }
+    for (int64_t j = 0; j < x.n; ++j) {
+      Vector sum[kVectors], term[kVectors];
+      std::memcpy(sum, sums[j], sizeof(sum));
+      for (int64_t p = 0; p < kTerms; ++p) {
+        const T factor = *x.b.At(p0 + p, j);
+        std::memcpy(term, terms[p], sizeof(term));
+        for (int v = 0; v < kVectors; ++v) sum[v] += term[v] * factor;
+      }
+      std::memcpy(sums[j], sum, sizeof(sum));
+    }
+  }
+};
 
 // Too small for packing to pay: the same sums, row by row.
 template <class T, class In>
@@ -189,18 +227,18 @@ Product<T, In> Transposed(const Product<T, In>& x) {
 template <class T, class In>
 void Multiply(const Product<T, In>& x) {
   if (x.k == 0 || x.m * x.n * x.k < 2048) return Small(x);
-  if (x.m < 4 && x.b.column == 1) return tile::RunOn(tile::FastestVectors(), FewRows<T, In>{x});
-  if (x.n < 4 && x.a.column == 1) return FewColumns(x);
+  const tile::Vectors vectors = tile::FastestVectors();
   if (x.m < 4 || x.n < 4) {
     const Product<T, In> t = Transposed(x);
-    if (t.m < 4 && t.b.column == 1) return tile::RunOn(tile::FastestVectors(), FewRows<T, In>{t});
-    return FewColumns(t.n < 4 ? t : x);
+    if (x.m < 4 && x.b.column == 1) return tile::RunOn(vectors, FewRows<T, In>{x});
+    if (t.m < 4 && t.b.column == 1) return tile::RunOn(vectors, FewRows<T, In>{t});
+    return tile::RunOn(vectors, FewColumns<T, In>{x.n < 4 ? x : t});
   }
   constexpr int64_t kWidest = 64;  // panels are padded to as many columns at most
   const int64_t depth = std::min(kDepth, x.k);
   const Blocked<T, In> blocked{x, Scratch<T, 0>(kHeight * depth),
                                Scratch<T, 1>((std::min(kBreadth, x.n) + kWidest) * depth)};
-  tile::RunOn(tile::FastestVectors(), blocked);
+  tile::RunOn(vectors, blocked);
 }
 
 // The part of C from row i0 and column j0 on.

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "eval/transpose_block.h"
 
 namespace hv {
 namespace {
@@ -27,41 +28,12 @@ void CopyRun(const T* in, T* out, int64_t count) {
   }
 }
 
-template <class T>
-constexpr int kLanes = 16 / static_cast<int>(sizeof(T));  // of a vector of 16 bytes
-
-// The lower or upper halves of two vectors, element by element in turns.
-template <int kHalf, class V, int... kLane>
-inline V Interleave(V a, V b, std::integer_sequence<int, kLane...>) {
-  constexpr int kCount = sizeof...(kLane);
-  return __builtin_shufflevector(a, b, (kLane / 2 + kLane % 2 * kCount + kHalf * kCount / 2)...);
-}
-
-// A square block of vectors: interleaving the first half of its rows with the second, as often as
-// the side halves, transposes it.
-template <class T>
-inline void TransposeBlock(const T* in, int64_t in_row, T* out, int64_t out_row) {
-  typedef T V __attribute__((vector_size(16)));
-  constexpr int kSide = kLanes<T>;
-  constexpr auto kAll = std::make_integer_sequence<int, kSide>();
-  V rows[kSide], next[kSide];
-  for (int r = 0; r < kSide; ++r) std::memcpy(&rows[r], in + r * in_row, sizeof(V));
-  for (int step = 1; step < kSide; step *= 2) {
-    for (int r = 0; r < kSide / 2; ++r) {
-      next[2 * r] = Interleave<0>(rows[r], rows[r + kSide / 2], kAll);
-      next[2 * r + 1] = Interleave<1>(rows[r], rows[r + kSide / 2], kAll);
-    }
-    std::copy_n(next, kSide, rows);
-  }
-  for (int r = 0; r < kSide; ++r) std::memcpy(out + r * out_row, &rows[r], sizeof(V));
-}
-
 // out is written along `a` (its fast digit), in is read along `b`. Tiles are transposed into a
 // buffer and leave it by rows: lines of memory are written whole, however their addresses collide.
 template <class T>
 void CopyTransposed(const T* in, T* out, const Digit& b, const Digit& a) {
   constexpr int64_t kTile = sizeof(T) <= 4 ? 64 : 32;
-  constexpr int kSide = kLanes<T>;
+  constexpr int kSide = kBlockSide<T>;
   alignas(64) T tile[kTile * kTile];
   for (int64_t b0 = 0; b0 < b.extent; b0 += kTile) {
     const int64_t rows = std::min(b.extent - b0, kTile);
@@ -148,8 +120,7 @@ void CopyTyped(const Piece& piece, const std::byte* in_bytes, std::byte* out_byt
 }
 
 // Can the storage of the first piece's operand become the result's?
-bool StartsWithReusable(const Shape* shape, const Pieces& pieces,
-                        std::span<const Value> operands) {
+bool StartsWithReusable(const Shape* shape, const Pieces& pieces, std::span<const Value> operands) {
   if (pieces.empty() || !IsIdentity(pieces[0], shape->element_count)) return false;
   const Value& whole = operands[static_cast<size_t>(pieces[0].operand)];
   if (whole.element_count() != shape->element_count) return false;

@@ -30,6 +30,15 @@ class Odometer {
     }
     return false;
   }
+  // To position number `position`, counted from the first.
+  void MoveTo(int64_t position) {
+    in_ = out_ = 0;
+    for (size_t k = digits_.size(); k-- > 0; position /= digits_[k].extent) {
+      at_[k] = position % digits_[k].extent;
+      in_ += at_[k] * digits_[k].in_stride;
+      out_ += at_[k] * digits_[k].out_stride;
+    }
+  }
   // How many positions there are.
   static int64_t Count(std::span<const Digit> digits) {
     int64_t count = 1;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/parallel.h"
 #include "eval/move.h"
 #include "eval/odometer.h"
 
@@ -53,16 +54,19 @@ void FillElements(const std::byte* element, int width, int64_t count, std::byte*
 class Reduction {
  public:
   Reduction(const ReduceGeometry& geometry, std::span<const Value> inputs, Combiner& combiner,
-            std::vector<Value>* results)
-      : g_(geometry), inputs_(inputs), combiner_(combiner), scratch_(inputs.size()) {
-    for (Value& r : *results) outs_.push_back(r.MutableBytes().data());
-  }
+            std::span<std::byte* const> outs)
+      : g_(geometry),
+        inputs_(inputs),
+        combiner_(combiner),
+        outs_(outs.begin(), outs.end()),
+        scratch_(inputs.size()) {}
 
-  Status Run() {
+  // Results [begin, end).
+  Status Run(int64_t begin, int64_t end) {
     const bool along =
         inputs_.size() == 1 && TermRun() >= 64 && (combiner_.PrefersRuns() || g_.results < 8);
-    if (along && AlongTerms()) return {};
-    return AcrossResults();
+    if (along && AlongTerms(begin, end)) return {};
+    return AcrossResults(begin, end);
   }
 
  private:
@@ -80,14 +84,15 @@ class Reduction {
   }
 
   // Blocks of results; each block stays within one contiguous stretch if such are long.
-  Status AcrossResults() {
+  Status AcrossResults(int64_t begin, int64_t end) {
     const int64_t run = ResultRun();
     const bool contiguous = run >= 16;
     const int64_t block = contiguous ? std::min(run, kContiguousBlock) : kGatheredBlock;
     std::vector<int64_t> offsets;
     Odometer kept(g_.kept);
-    for (int64_t first = 0; first < g_.results;) {
-      int64_t count = std::min(block, g_.results - first);
+    kept.MoveTo(begin);
+    for (int64_t first = begin; first < end;) {
+      int64_t count = std::min(block, end - first);
       if (contiguous) count = std::min(count, run - first % run);
       offsets.clear();
       for (int64_t i = 0; i < count; ++i, kept.Next()) offsets.push_back(kept.in());
@@ -157,11 +162,12 @@ class Reduction {
   }
 
   // False, with nothing done, if the combiner cannot fold runs.
-  bool AlongTerms() {
+  bool AlongTerms(int64_t begin, int64_t end) {
     const std::span<const Digit> outer(g_.reduced.data(), g_.reduced.size() - 1);
     const int64_t stretches = Odometer::Count(outer);
     Odometer kept(g_.kept);
-    for (int64_t r = 0; r < g_.results; ++r, kept.Next()) {
+    kept.MoveTo(begin);
+    for (int64_t r = begin; r < end; ++r, kept.Next()) {
       std::byte* result = outs_[0] + static_cast<size_t>(r) * Width(0);
       Odometer stretch(outer);
       for (int64_t s = 0; s < stretches; ++s, stretch.Next()) {
@@ -231,9 +237,19 @@ Result<std::vector<Value>> ReduceWith(const ReduceGeometry& geometry, std::span<
     FillElements(inits[k].bytes().data(), inits[k].element_bytes(), geometry.results,
                  results[k].MutableBytes().data());
   }
-  if (geometry.terms > 0 && geometry.results > 0) {
-    HV_RETURN_IF_ERROR(Reduction(geometry, inputs, combiner, &results).Run());
+  if (geometry.terms == 0 || geometry.results == 0) return results;
+  std::vector<std::byte*> outs;
+  for (Value& r : results) outs.push_back(r.MutableBytes().data());
+  if (!combiner.IsStateless()) {
+    HV_RETURN_IF_ERROR(Reduction(geometry, inputs, combiner, outs).Run(0, geometry.results));
+    return results;
   }
+  constexpr int64_t kTermsPerThread = int64_t{1} << 18;
+  const int64_t grain = kTermsPerThread / geometry.terms + 1;
+  ParallelFor(geometry.results, grain, [&](int64_t begin, int64_t end) {
+    const Status done = Reduction(geometry, inputs, combiner, outs).Run(begin, end);
+    static_cast<void>(done);  // a single op cannot fail
+  });
   return results;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.h"
+#include "base/parallel.h"
 #include "tests/unit/eval/evaluate_text.h"
 
 namespace hv::test {
@@ -257,6 +259,36 @@ TEST(RandomBits, CheckValues) {
   EXPECT_EQ(bits("rng_philox", "u32[4]"),
             "({0, 1}, {1713891541, 3781805453, 3159862348, 2600524760})");
   EXPECT_EQ(bits("rng_three_fry", "u32[2]"), "({0, 1}, {1797259609, 2579123966})");
+}
+
+// Rows long and short, results side by side and apart, by one thread and by three.
+TEST(NativeReduce, ThreadsChangeNothing) {
+  const std::string max =
+      "max { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] maximum(a, b) }\n"
+      "xor { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT r = s32[] xor(a, b) }\n";
+  const auto run = [&](const std::string& dims, const std::string& result) {
+    return EvaluateText(
+        "  i = s32[7,301,257] iota(), iota_dimension=1\n  j = s32[7,301,257] iota(), "
+        "iota_dimension=2\n  c = s32[] constant(40503)\n  k = s32[7,301,257] broadcast(c), "
+        "dimensions={}\n  m = s32[7,301,257] multiply(i, k)\n  x = s32[7,301,257] xor(m, j)\n"
+        "  f = f32[7,301,257] convert(x)\n  z = f32[] constant(-1)\n  y = s32[] constant(0)\n"
+        "  a = f32" +
+            result + " reduce(f, z), dimensions={" + dims +
+            "}, to_apply=max\n"
+            "  b = s32" +
+            result + " reduce(x, y), dimensions={" + dims +
+            "}, to_apply=xor\n"
+            "  ROOT t = (f32" +
+            result + ", s32" + result + ") tuple(a, b)",
+        max);
+  };
+  for (const auto& [dims, result] : {std::pair{"2", "[7,301]"}, std::pair{"1", "[7,257]"},
+                                     std::pair{"0", "[301,257]"}, std::pair{"0,2", "[301]"}}) {
+    const std::string alone = run(dims, result);
+    SetThreadCount(3);
+    EXPECT_EQ(run(dims, result), alone) << dims;
+    SetThreadCount(1);
+  }
 }
 
 }  // namespace
