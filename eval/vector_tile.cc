@@ -37,22 +37,17 @@ double Measure(Vectors vectors, const Trial& trial) {
 }
 
 Vectors Choose() {
-#if defined(__x86_64__)
-  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512dq");
-  if (!avx512) return __builtin_cpu_supports("avx2") ? Vectors::kAvx2 : Vectors::kBaseline;
   alignas(64) float a[12 * kDepth] = {}, b[32 * kDepth] = {}, c[12 * 32];
   const Trial trial{a, b, c};
   const double narrow = Measure(Vectors::kAvx512Of32Bytes, trial);
   return Measure(Vectors::kAvx512, trial) < narrow ? Vectors::kAvx512 : Vectors::kAvx512Of32Bytes;
-#else
-  return Vectors::kBaseline;
-#endif
 }
 
 }  // namespace
 
 Vectors FastestVectors() {
+  const Isa usable = UsableIsa();
+  if (usable != Isa::kAvx512) return usable == Isa::kAvx2 ? Vectors::kAvx2 : Vectors::kBaseline;
   static const Vectors chosen = Choose();
   return chosen;
 }

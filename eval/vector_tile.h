@@ -66,8 +66,8 @@ HV_INLINE void Multiply(const Rows& a, const T* b, std::span<const Segment> segm
 
 enum class Vectors : uint8_t { kBaseline, kAvx2, kAvx512Of32Bytes, kAvx512 };
 
-// The fastest vectors of this machine. Where there is AVX-512, tiles of 32 and of 64 bytes are
-// tried once: some machines run the wide ones in two halves.
+// The fastest vectors of this machine (UsableIsa). Where there is AVX-512, tiles of 32 and of 64
+// bytes are tried once: some machines run the wide ones in two halves.
 Vectors FastestVectors();
 
 // body.template Run<kVectorBytes, kRows>(), which is HV_INLINE with all that it calls, compiled for
@@ -76,7 +76,7 @@ template <class Body>
 void RunBaseline(const Body& body) {
   body.template Run<16, 6>();
 }
-#if defined(__x86_64__)
+#if HV_X86
 template <class Body>
 __attribute__((target("avx2"))) void RunAvx2(const Body& body) {
   body.template Run<32, 6>();
@@ -93,7 +93,7 @@ __attribute__((target("avx512f,avx512vl,avx512dq"))) void RunAvx512(const Body& 
 
 template <class Body>
 void RunOn(Vectors vectors, const Body& body) {
-#if defined(__x86_64__)
+#if HV_X86
   switch (vectors) {
     case Vectors::kAvx2:
       return RunAvx2(body);

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "eval/half_floats.h"
 #include "eval/odometer.h"
+#include "eval/vector_isa.h"
 #include "hlo/shape.h"
 
 namespace hv {
@@ -82,12 +83,15 @@ void Check(ElementType type, const Case& c) {
   }
 }
 
-TEST(FloatSum, IsTheDefinition) {
-  for (const Case& c : kCases) {
-    Check<float>(ElementType::kF32, c);
-    Check<double>(ElementType::kF64, c);
-    Check<Bf16>(ElementType::kBF16, c);
-    Check<F16>(ElementType::kF16, c);
+TEST(FloatSum, IsTheDefinitionOnAnyVectors) {
+  for (const Isa widest : {Isa::kBase, Isa::kAvx2, Isa::kAvx512}) {
+    LimitIsa(widest);
+    for (const Case& c : kCases) {
+      Check<float>(ElementType::kF32, c);
+      Check<double>(ElementType::kF64, c);
+      Check<Bf16>(ElementType::kBF16, c);
+      Check<F16>(ElementType::kF16, c);
+    }
   }
 }
 

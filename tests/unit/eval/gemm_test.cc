@@ -74,6 +74,16 @@ TEST(Gemm, WrapsU16) { CheckAllSizes<uint32_t, uint16_t>(); }
 TEST(Gemm, WrapsU32) { CheckAllSizes<uint32_t>(); }
 TEST(Gemm, WrapsU64) { CheckAllSizes<uint64_t>(); }
 
+TEST(Gemm, OtherVectorsChangeNothing) {
+  for (const Isa widest : {Isa::kBase, Isa::kAvx2}) {
+    LimitIsa(widest);
+    CheckAllSizes<float>();
+    CheckAllSizes<double>();
+    CheckAllSizes<uint64_t>();
+  }
+  LimitIsa(Isa::kAvx512);
+}
+
 TEST(Gemm, ThreadsChangeNothing) {
   SetThreadCount(3);
   CheckProduct<float, float>(200, 300, 150);
@@ -108,10 +118,10 @@ TEST(VectorTile, BitsAreThoseOfTheBaseline) {
   const std::vector<float> a = Elements<float>(12 * Tile::kDepth), b = Elements<float>(32 * 50);
   std::vector<float> expected(12 * 32), c(12 * 32);
   tile::RunOn(tile::Vectors::kBaseline, Tile{a.data(), b.data(), expected.data()});
-  std::vector<tile::Vectors> kinds = {tile::FastestVectors()};
-  if (kinds[0] != tile::Vectors::kBaseline) kinds.push_back(tile::Vectors::kAvx2);
-  if (kinds[0] >= tile::Vectors::kAvx512Of32Bytes) {
-    kinds = {tile::Vectors::kAvx2, tile::Vectors::kAvx512Of32Bytes, tile::Vectors::kAvx512};
+  std::vector<tile::Vectors> kinds;
+  if (UsableIsa() >= Isa::kAvx2) kinds.push_back(tile::Vectors::kAvx2);
+  if (UsableIsa() >= Isa::kAvx512) {
+    kinds.insert(kinds.end(), {tile::Vectors::kAvx512Of32Bytes, tile::Vectors::kAvx512});
   }
   for (const tile::Vectors vectors : kinds) {
     tile::RunOn(vectors, Tile{a.data(), b.data(), c.data()});
