@@ -80,6 +80,14 @@ TEST(ReportJson, DeadlockHasItsCycle) {
   EXPECT_EQ(deadlock->Find("cycle")->items().size(), 3u);
 }
 
+TEST(ReportJson, TheSmallestMeshHasItsModules) {
+  const JsonDocument document = ReadBack(ReportOf({SmallerCase()}));
+  const Json* smaller = document.root().Find("cases")->items()[0].Find("smaller");
+  EXPECT_THAT(KeysOf(*smaller), ElementsAre("devices", "closed", "remade", "counterexample",
+                                            "before_hlo", "after_hlo"));
+  EXPECT_EQ(smaller->Find("devices")->Find("originals")->items()[1].string(), "0,3");
+}
+
 TEST(ReportJson, BytesThatAreNoTextBecomeReplacements) {
   CaseReport c = TestedCase();
   c.name = "bad \xff name";

@@ -35,6 +35,21 @@ inline CaseReport RefutedCase() {
   return c;
 }
 
+// The same on two of its devices.
+inline CaseReport SmallerCase() {
+  CaseReport c = RefutedCase();
+  SmallerFailure smaller;
+  smaller.partitions = 2;
+  smaller.devices = {"0,1", "0,3"};
+  smaller.closed = true;
+  smaller.counterexample = c.counterexample;
+  smaller.counterexample->device = "0,0";
+  smaller.before_hlo = "HloModule b";
+  smaller.after_hlo = "HloModule a";
+  c.smaller = std::move(smaller);
+  return c;
+}
+
 inline CaseReport TestedCase() {
   CaseReport c;
   c.name = "in order";

@@ -46,6 +46,13 @@ TEST(Text, DeadlockBlockPrintsTheCycle) {
 )");
 }
 
+TEST(Text, TheSmallestMeshStandsBelow) {
+  EXPECT_THAT(
+      RenderText(ReportOf({SmallerCase()}), {}),
+      HasSubstr("  smallest    1 replica x 2 partitions: devices (0,1) (0,3), as they are\n"
+                "              there device (0,0), output 0, index [2,0]: before 0, after nan\n"));
+}
+
 TEST(Text, DevicesThatWaitAlikeShareALine) {
   CaseReport c = DeadlockCase();
   c.replicas = 2;
