@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "bench/kernel_bench.h"
+#include "bench/step_figures.h"
 
 namespace hv {
 namespace {
@@ -126,10 +127,19 @@ class Bench {
   KernelTable* table_;
 };
 
-void Print(const std::vector<Measurement>& rows, bool json) {
-  if (!json)
-    fmt::print("{:<32}{:>14}{:>14}{:>8}\n", "kernel", "interpreter us", "by hand us", "ratio");
+void Print(const std::vector<StepFigure>& figures, const std::vector<Measurement>& rows,
+           bool json) {
   std::string document;
+  if (!json) fmt::print("{:<46}{:>14}{:>14}\n", "simulator", "measured", "bar");
+  for (const StepFigure& figure : figures) {
+    if (!json) {
+      fmt::print("{:<46}{:>14.4g}{:>14.4g}\n", figure.name, figure.value, figure.bar);
+    }
+    document += fmt::format("{}\"{}\": {:.4g}", document.empty() ? "" : ", ", figure.name,
+                            figure.value);
+  }
+  if (!json)
+    fmt::print("\n{:<32}{:>14}{:>14}{:>8}\n", "kernel", "interpreter us", "by hand us", "ratio");
   for (const Measurement& row : rows) {
     if (!json) {
       fmt::print("{:<32}{:>14.1f}{:>14.1f}{:>8.2f}\n", row.name, row.interpreter * 1e6,
@@ -150,6 +160,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: bench_interpreter [--json]\n");
     return 2;
   }
+  const std::vector<hv::StepFigure> figures = hv::MeasureSteps();
   hv::KernelTable table;
   hv::Bench bench(&table);
   for (const auto& [size, n] : {std::pair{"small", 64}, std::pair{"large", 2048}}) {
@@ -162,6 +173,6 @@ int main(int argc, char** argv) {
   hv::MeasureProducts(&table);
   hv::MeasureOrders(&table);
   hv::MeasureCodes(&table);
-  hv::Print(table.rows(), json);
+  hv::Print(figures, table.rows(), json);
   return 0;
 }

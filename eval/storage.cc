@@ -18,6 +18,11 @@ namespace {
 
 constexpr size_t kLine = 64;  // bytes of a cache line: what all storage is aligned to
 constexpr size_t kLargestBlock = 4096;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeepsBlocks = false;  // a sanitizer sees the use of a freed block
+#else
+constexpr bool kKeepsBlocks = true;
+#endif
 constexpr size_t kKeptFrom = size_t{1} << 15;  // smaller storage is cheap to ask for again
 constexpr size_t kHugePage = size_t{1} << 21;
 constexpr std::align_val_t kAlignment{kLine};
@@ -112,7 +117,7 @@ MemoryUse& ProcessMemoryUse() {
 void SetStorageSource(StorageSource* source) { storage_source = source; }
 
 void* TakeBlock(size_t bytes) {
-  if (bytes > kLargestBlock) return ::operator new(bytes, kAlignment);
+  if (bytes > kLargestBlock || !kKeepsBlocks) return ::operator new(bytes, kAlignment);
   FreeBlock*& first = free_blocks[LinesOf(bytes)];
   if (first == nullptr) return ::operator new(LinesOf(bytes) * kLine, kAlignment);
   FreeBlock* block = first;
@@ -121,7 +126,7 @@ void* TakeBlock(size_t bytes) {
 }
 
 void GiveBlock(void* block, size_t bytes) {
-  if (bytes > kLargestBlock) return ::operator delete(block, kAlignment);
+  if (bytes > kLargestBlock || !kKeepsBlocks) return ::operator delete(block, kAlignment);
   FreeBlock*& first = free_blocks[LinesOf(bytes)];
   first = new (block) FreeBlock{first};
 }

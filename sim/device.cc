@@ -11,7 +11,10 @@
 namespace hv {
 
 RunContext::RunContext(const ModulePlan& plan, const RunOptions& options)
-    : plan_(plan), options_(options) {
+    : plan_(plan),
+      options_(options),
+      local_devices_(Placement{plan.mesh.devices(), options.transport->size()}.CountOf(
+          options.transport->rank())) {
   for (const ComputationPlan& computation : plan.computations) {
     memos_.emplace_back(computation.steps.size());
   }

@@ -28,6 +28,7 @@ class RunContext {
     return memos_[static_cast<size_t>(computation)].data();
   }
   Result<Value> Constant(const ComputationPlan& plan, InstructionIndex index);
+  int64_t local_devices() const { return local_devices_; }
   MeetingPlans& meeting_plans() { return meeting_plans_; }
 
  private:
@@ -35,6 +36,7 @@ class RunContext {
   const RunOptions& options_;
   std::vector<std::vector<StepMemo>> memos_;
   MeetingPlans meeting_plans_;
+  int64_t local_devices_;
 };
 
 class Device {
@@ -71,6 +73,8 @@ class Device {
 
   // device_steps.cc: one method per step kind.
   StepValue Execute(Frame* frame, InstructionIndex index);
+  StepValue ExecuteKind(Frame* frame, InstructionIndex index);
+  StepValue ExecuteOnce(Frame* frame, InstructionIndex index);
   StepValue ExecuteLocal(Frame* frame, InstructionIndex index);
   StepValue ExecuteFused(Frame* frame, InstructionIndex index);
   StepValue ExecuteConstant(Frame* frame, InstructionIndex index);

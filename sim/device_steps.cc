@@ -84,6 +84,25 @@ Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
     Fail(OutOfTime().value());
     return {};
   }
+  const bool alike = frame->plan->steps[static_cast<size_t>(index)].alike;
+  return alike ? ExecuteOnce(frame, index) : ExecuteKind(frame, index);
+}
+
+// The first device of the process computes it; the last one takes it away.
+Device::StepValue Device::ExecuteOnce(Frame* frame, InstructionIndex index) {
+  StepMemo& memo = frame->memos[index];
+  if (memo.takers == 0) {
+    StepValue value = ExecuteKind(frame, index);
+    if (!value) return {};
+    memo.shared = std::move(*value);
+    memo.takers = context_->local_devices();
+  } else {
+    for (const InstructionIndex o : frame->plan->OperandsOf(index)) TakeOperand(frame, o);
+  }
+  return --memo.takers == 0 ? std::move(memo.shared) : memo.shared;
+}
+
+Device::StepValue Device::ExecuteKind(Frame* frame, InstructionIndex index) {
   const Instruction& instruction = frame->plan->computation->At(index);
   switch (frame->plan->steps[static_cast<size_t>(index)].kind) {
     case StepKind::kSkip: case StepKind::kPinned: break;

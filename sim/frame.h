@@ -23,6 +23,8 @@ struct StepMemo {
   Value constant;                          // kConstant
   bool is_prepared = false;                // kLocal: has `kernel` been asked for?
   std::unique_ptr<PreparedKernel> kernel;  // may be null
+  Value shared;                            // of a step that is alike on all devices
+  int64_t takers = 0;                      // devices that have not taken it yet
 };
 
 // Operands of one step, which are few, in order. On the stack: asking for memory costs more than most

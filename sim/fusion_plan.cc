@@ -8,6 +8,7 @@ namespace hv {
 namespace {
 
 constexpr int kNone = -1;
+constexpr int64_t kWorthSharing = 4096;  // elements
 
 class Fuser {
  public:
@@ -33,6 +34,7 @@ class Fuser {
   };
 
   const Instruction& At(InstructionIndex i) const { return computation_.At(i); }
+  bool IsAlike(InstructionIndex i) const { return plan_->steps[static_cast<size_t>(i)].alike; }
   StepKind KindOf(InstructionIndex i) const { return plan_->steps[static_cast<size_t>(i)].kind; }
 
   void PinControlEdges() {
@@ -95,6 +97,9 @@ class Fuser {
     const Instruction& instruction = At(index);
     if (instruction.shape->element_count != group->element_count) return false;
     if (group->members.size() == ElementwiseProgram::kMostSteps) return false;
+    // What all devices have alike is computed once for them.
+    const bool alike = IsAlike(index) == IsAlike(group->members.front());
+    if (!alike && group->element_count >= kWorthSharing) return false;
     std::vector<InstructionIndex> operands = OperandsFrom(instruction);
     // Operands stay alive until the group runs. While an operand of the group is computed after
     // this instruction, one array in place of its result costs nothing, two would.

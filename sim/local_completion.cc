@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "eval/move.h"
+#include "eval/stream_copy.h"
 #include "eval/stream_fold.h"
 #include "sim/hash.h"
 #include "sim/leaves.h"
@@ -79,6 +80,25 @@ class LocalCompletion {
     return context_.domain().Move(leaf.shape, leaf.pieces, std::move(operands));
   }
 
+  struct Copy {
+    const Piece* piece;
+    const std::byte* from;
+    std::byte* to;
+    int width;
+  };
+
+  // Past the caches if they hold less than all results.
+  void Run(const Copy& copy) const {
+    const Piece& piece = *copy.piece;
+    const bool is_run = piece.digits.size() == 1 && piece.digits[0].in_stride == 1 &&
+                        piece.digits[0].out_stride == 1;
+    if (!is_run || copied_bytes_ < kBeyondCaches) {
+      return CopyPiece(piece, copy.from, copy.to, copy.width);
+    }
+    StreamCopy(copy.from + piece.in_base * copy.width, copy.to + piece.out_base * copy.width,
+               static_cast<size_t>(piece.digits[0].extent * copy.width));
+  }
+
   // What RunCopies will fill, for all members at once.
   Value Copied(const LeafPlan& leaf) {
     Value result = Value::NewNative(leaf.shape);
@@ -96,8 +116,7 @@ class LocalCompletion {
     ParallelFor(count, std::max<int64_t>(1, kGrainBytes * count / std::max<int64_t>(copied_bytes_, 1)),
                 [this](int64_t begin, int64_t end) {
                   for (int64_t c = begin; c < end; ++c) {
-                    const Copy& copy = copies_[static_cast<size_t>(c)];
-                    CopyPiece(*copy.piece, copy.from, copy.to, copy.width);
+                    Run(copies_[static_cast<size_t>(c)]);
                   }
                 });
   }
@@ -200,14 +219,9 @@ class LocalCompletion {
     return context_.domain().Move(shape, {all}, {std::move(value)});
   }
 
+  static constexpr int64_t kBeyondCaches = int64_t{1} << 25;
   static constexpr int64_t kGrainBytes = int64_t{1} << 16;  // of a result: work for one thread
 
-  struct Copy {
-    const Piece* piece;
-    const std::byte* from;
-    std::byte* to;
-    int width;
-  };
 
   RunContext& context_;
   const Meeting& meeting_;

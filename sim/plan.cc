@@ -83,6 +83,7 @@ class Planner {
     plan.data_flow = plan.can_wait && !module_.is_scheduled;
     SkipWhatNothingNeeds(&plan);
     if (fusion_ == Fusion::kElementwise) {
+      if (c == module_.entry && plan_->mesh.devices() > 1) MarkAlike(&plan);
       FuseElementwise(&plan);
       SkipWhatNothingNeeds(&plan);  // leaves that groups have taken in
       PinConstants(&plan);
@@ -140,6 +141,24 @@ class Planner {
       for (InstructionIndex o : instruction.ControlPredecessors()) {
         needed[static_cast<size_t>(o)] = true;
       }
+    }
+  }
+
+  // Steps of ENTRY, which every device runs once, whose value follows from constants and positions.
+  static void MarkAlike(ComputationPlan* plan) {
+    for (size_t i = 0; i < plan->steps.size(); ++i) {
+      Step& step = plan->steps[i];
+      const Instruction& instruction = plan->computation->instructions[i];
+      const KernelKind kernel = Definition(instruction).kernel;
+      const bool is_function = step.kind == StepKind::kLocal && kernel != KernelKind::kHidden &&
+                               kernel != KernelKind::kRefused && !HasSideEffect(instruction) &&
+                               instruction.opcode != Opcode::kReplicaId &&
+                               instruction.opcode != Opcode::kPartitionId;
+      step.alike = (is_function || step.kind == StepKind::kConstant) &&
+                   std::all_of(instruction.operands.begin(), instruction.operands.end(),
+                               [plan](InstructionIndex o) {
+                                 return plan->steps[static_cast<size_t>(o)].alike;
+                               });
     }
   }
 

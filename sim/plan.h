@@ -43,6 +43,7 @@ enum class StepKind : uint8_t {
 struct Step {
   StepKind kind = StepKind::kLocal;
   bool take = false;            // kElement: nobody else reads this part of the tuple
+  bool alike = false;           // has one value on all devices: computed once for those of a process
   int32_t reads = 0;            // operand slots that read the value, +1 for the root
   int32_t waits_for = 0;        // data flow: operands and control predecessors but parameters
   int32_t part = 0;             // kElement: which

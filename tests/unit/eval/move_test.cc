@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "eval/odometer.h"
+#include "eval/stream_copy.h"
 
 namespace hv {
 namespace {
@@ -120,6 +121,21 @@ TEST(MemoryUse, CountsLiveAndPeakBytes) {
   }
   EXPECT_EQ(ProcessMemoryUse().live_bytes, before);
   EXPECT_GE(ProcessMemoryUse().peak_bytes, before + 8000);
+}
+
+TEST(StreamCopy, CopiesSpansOfAnyAlignmentAndLength) {
+  std::vector<std::byte> from(400), to(400);
+  for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + 1);
+  for (const size_t start : {0, 1, 15, 63}) {
+    for (const size_t bytes : {0, 1, 63, 64, 65, 130, 300}) {
+      std::fill(to.begin(), to.end(), std::byte{0});
+      StreamCopy(from.data() + start / 2, to.data() + start, bytes);
+      for (size_t i = 0; i < to.size(); ++i) {
+        const bool copied = i >= start && i < start + bytes;
+        ASSERT_EQ(to[i], copied ? from[i - start + start / 2] : std::byte{0}) << start << ' ' << i;
+      }
+    }
+  }
 }
 
 }  // namespace

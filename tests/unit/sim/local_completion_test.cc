@@ -115,6 +115,20 @@ TEST(LocalCompletion, AllReduceTakesTheStorageOfAnOperandThatDies) {
   EXPECT_LT(peak, 4 * kBytes + kBytes / 2);
 }
 
+// Sixteen devices hold the same table while they wait for each other.
+TEST(LocalCompletion, WhatAllDevicesHaveAlikeIsComputedOnce) {
+  const std::string text = "HloModule m, replica_count=16\n" + Sum("s32") + R"(
+ENTRY e { i = s32[16384] iota(), iota_dimension=0  m = s32[16384] multiply(i, i)
+  t = s32[16384] reverse(m), dimensions={0}  r = u32[] replica-id()  d = s32[] convert(r)
+  a = s32[] all-reduce(d), replica_groups={}, to_apply=sum
+  b = s32[16384] broadcast(a), dimensions={}  s = s32[16384] add(t, b)
+  ROOT x = s32[1] slice(s), slice={[16382:16383]} })";
+  EXPECT_LT(PeakOf(text), 3 * kBytes);
+  TestRun run(text);
+  run.Run();
+  for (int64_t d = 0; d < 16; ++d) EXPECT_EQ(run.Output(d), "[121]");
+}
+
 TEST(LocalCompletion, EqualParametersOfNeighboursAreKeptOnce) {
   const std::string text =
       "HloModule m, replica_count=16\n"
