@@ -51,5 +51,7 @@ Result<Cost> CostOf(const Module& module, const Mesh& mesh, const Machine& machi
 // -1 if that is not known.
 int64_t TripCountOf(const Module& module, const Computation& computation,
                     const Instruction& loop);
+// Does a counter that grows by a constant reach a constant, wherever it starts? Then the loop ends.
+bool CountsToItsEnd(const Module& module, const Instruction& loop);
 
 }  // namespace hv

@@ -1,8 +1,10 @@
 // How often a loop turns, read off its text: what the compiler has written into backend_config, or a
 // counter that runs from a constant to a constant.
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "sim/cost.h"
 
@@ -23,17 +25,54 @@ std::optional<int64_t> StatedTripCount(std::string_view config) {
   return count;
 }
 
-const Instruction& SkipCopies(const Computation& computation, InstructionIndex index) {
-  const Instruction* instruction = &computation.At(index);
-  while (instruction->opcode == Opcode::kCopy || instruction->opcode == Opcode::kBitcast) {
-    instruction = &computation.At(instruction->operands[0]);
+// An instruction, and where it stands in a fusion the fusion.
+struct Spot {
+  const Module* module = nullptr;
+  const Computation* computation = nullptr;
+  InstructionIndex index = -1;
+  std::shared_ptr<const Spot> fusion;
+
+  const Instruction& instruction() const { return computation->At(index); }
+};
+
+Spot Operand(const Spot& at, size_t number);
+
+// The same value without copies and tuples, into fusions and out of them.
+Spot Plain(Spot at) {
+  while (true) {
+    const Instruction& i = at.instruction();
+    if (i.opcode == Opcode::kCopy || i.opcode == Opcode::kBitcast) {
+      at.index = i.operands[0];
+    } else if (i.opcode == Opcode::kGetTupleElement) {
+      const Spot tuple = Operand(at, 0);
+      if (tuple.instruction().opcode != Opcode::kTuple) return at;
+      at = Operand(tuple, static_cast<size_t>(i.Int(Attr::kIndex, 0)));
+    } else if (i.opcode == Opcode::kFusion) {
+      const Computation& inner = at.module->At(i.Computation(Attr::kCalls));
+      at = {at.module, &inner, inner.root, std::make_shared<const Spot>(at)};
+    } else if (i.opcode == Opcode::kParameter && at.fusion != nullptr) {
+      const Spot outside = *at.fusion;
+      at = outside;
+      at.index = outside.instruction().operands[static_cast<size_t>(i.parameter_number)];
+    } else {
+      return at;
+    }
   }
-  return *instruction;
 }
 
-std::optional<int64_t> ConstantOf(const Computation& computation, InstructionIndex index) {
-  const Instruction& instruction = SkipCopies(computation, index);
-  const Literal* literal = instruction.literal;
+Spot Operand(const Spot& at, size_t number) {
+  Spot operand = at;
+  operand.index = at.instruction().operands[number];
+  return Plain(std::move(operand));
+}
+
+Spot RootOf(const Module& module, ComputationIndex computation) {
+  const Computation& part = module.At(computation);
+  return Plain({&module, &part, part.root, nullptr});
+}
+
+std::optional<int64_t> ConstantAt(const Spot& at) {
+  const Literal* literal = at.instruction().literal;
   if (literal == nullptr || literal->elided || !IsInteger(literal->shape->type) ||
       literal->shape->element_count != 1) {
     return {};
@@ -42,60 +81,79 @@ std::optional<int64_t> ConstantOf(const Computation& computation, InstructionInd
 }
 
 // The part of the loop state that an instruction reads.
-std::optional<int64_t> StatePart(const Computation& computation, InstructionIndex index) {
-  const Instruction& part = SkipCopies(computation, index);
+std::optional<int64_t> StatePart(const Spot& at) {
+  const Instruction& part = at.instruction();
   if (part.opcode != Opcode::kGetTupleElement ||
-      computation.At(part.operands[0]).opcode != Opcode::kParameter) {
+      Operand(at, 0).instruction().opcode != Opcode::kParameter) {
     return {};
   }
   return part.Int(Attr::kIndex, 0);
 }
 
-struct Bound {
-  int64_t part = 0;
-  int64_t limit = 0;
-  bool inclusive = false;
+// A part of the state that counts up to a limit.
+struct Counter {
+  int64_t part = 0, step = 0;
+  int64_t end = 0;  // the loop goes on below it
 };
 
-// counter < limit, or <=, as the root of the condition.
-std::optional<Bound> BoundOf(const Computation& condition) {
-  const Instruction& root = condition.Root();
-  if (root.opcode != Opcode::kCompare) return {};
-  const std::string_view direction = root.Text(Attr::kCompareDirection);
-  const auto part = StatePart(condition, root.operands[0]);
-  const auto limit = ConstantOf(condition, root.operands[1]);
-  if (!part || !limit || (direction != "LT" && direction != "LE")) return {};
-  return Bound{*part, *limit, direction == "LE"};
+// counter < limit, or <=, as the root of the condition; the limit as `end`.
+std::optional<Counter> BoundOf(const Spot& root) {
+  if (root.instruction().opcode != Opcode::kCompare) return {};
+  const std::string_view direction = root.instruction().Text(Attr::kCompareDirection);
+  const auto part = StatePart(Operand(root, 0));
+  const auto limit = ConstantAt(Operand(root, 1));
+  constexpr int64_t kLargest = int64_t{1} << 40;  // keeps sums and differences in range
+  if (!part || !limit || *limit > kLargest || (direction != "LT" && direction != "LE")) return {};
+  return Counter{*part, 0, *limit + (direction == "LE" ? 1 : 0)};
 }
 
-// counter + constant, as the same part of the body's result.
-std::optional<int64_t> StepOf(const Computation& body, int64_t part) {
-  const Instruction& root = body.Root();
-  if (root.opcode != Opcode::kTuple) return {};
-  const Instruction& next = SkipCopies(body, root.operands[static_cast<size_t>(part)]);
-  if (next.opcode != Opcode::kAdd) return {};
-  for (size_t side : {0, 1}) {
-    if (StatePart(body, next.operands[side]) != part) continue;
-    return ConstantOf(body, next.operands[1 - side]);
+// counter + constants, as the same part of the body's result.
+std::optional<int64_t> StepOf(const Spot& root, int64_t part) {
+  if (root.instruction().opcode != Opcode::kTuple) return {};
+  int64_t step = 0;
+  Spot at = Operand(root, static_cast<size_t>(part));
+  while (StatePart(at) != part) {
+    if (at.instruction().opcode != Opcode::kAdd) return {};
+    const size_t constant = ConstantAt(Operand(at, 1)) ? 1 : 0;
+    const auto more = ConstantAt(Operand(at, constant));
+    if (!more || __builtin_add_overflow(step, *more, &step)) return {};
+    at = Operand(at, 1 - constant);
   }
-  return {};
+  return step;
+}
+
+// A counter whose last step stays in its type.
+std::optional<Counter> CounterOf(const Module& module, const Instruction& loop) {
+  auto counter = BoundOf(RootOf(module, loop.Computation(Attr::kCondition)));
+  if (!counter) return {};
+  const auto step = StepOf(RootOf(module, loop.Computation(Attr::kBody)), counter->part);
+  constexpr int64_t kLargestStep = int64_t{1} << 40;
+  if (!step || *step <= 0 || *step > kLargestStep) return {};
+  counter->step = *step;
+  const ElementType type = loop.shape->elements[static_cast<size_t>(counter->part)]->type;
+  const int width = BitWidth(type) - (IsSigned(type) ? 1 : 0);
+  const int64_t last = counter->end - 1 + *step;
+  if (width < 62 && last >= int64_t{1} << width) return {};
+  return counter;
 }
 
 }  // namespace
 
+bool CountsToItsEnd(const Module& module, const Instruction& loop) {
+  return CounterOf(module, loop).has_value();
+}
+
 int64_t TripCountOf(const Module& module, const Computation& computation,
                     const Instruction& loop) {
   if (const auto stated = StatedTripCount(loop.Text(Attr::kBackendConfig))) return *stated;
-  const auto bound = BoundOf(module.At(loop.Computation(Attr::kCondition)));
-  const Instruction& state = SkipCopies(computation, loop.operands[0]);
-  if (!bound || state.opcode != Opcode::kTuple) return -1;
-  const auto step = StepOf(module.At(loop.Computation(Attr::kBody)), bound->part);
-  const auto first = ConstantOf(computation, state.operands[static_cast<size_t>(bound->part)]);
-  if (!step || !first || *step <= 0) return -1;
-  constexpr int64_t kLargest = int64_t{1} << 40;  // keeps sums and differences in range
-  if (bound->limit > kLargest || *first < -kLargest) return -1;
-  const int64_t end = bound->limit + (bound->inclusive ? 1 : 0);
-  return end <= *first ? 0 : (end - *first + *step - 1) / *step;
+  const auto counter = CounterOf(module, loop);
+  const Spot state = Plain({&module, &computation, loop.operands[0], nullptr});
+  if (!counter || state.instruction().opcode != Opcode::kTuple) return -1;
+  const auto first = ConstantAt(Operand(state, static_cast<size_t>(counter->part)));
+  constexpr int64_t kLowest = -(int64_t{1} << 40);
+  if (!first || *first < kLowest) return -1;
+  if (counter->end <= *first) return 0;
+  return (counter->end - *first + counter->step - 1) / counter->step;
 }
 
 }  // namespace hv

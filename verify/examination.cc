@@ -126,6 +126,7 @@ void Examination::Run() {
 void Examination::Prove() {
   if (SameModule(pair_.before, pair_.after, nullptr)) {
     consistency_known_ = true;
+    assumes_end_ = !LoopsEnd(pair_.before);
     findings_.proof = Proof{Level::kBitwise, "", "the modules are the same"};
     findings_.evidence.push_back({"comparison of the modules", "no difference", 0.0});
     return;
@@ -145,6 +146,7 @@ void Examination::Prove() {
   const bool drifts = result.outcome == ProofOutcome::kInconsistent;
   if (result.outcome != ProofOutcome::kProved && !drifts) return;
   consistency_known_ = !drifts && !result.by_induction;
+  assumes_end_ = result.assumes_end;
   if (drifts) findings_.suspected_drift = result.reason;
   Proof proof{LevelOf(result.level), FirstWord(result.precision), result.detail};
   if (result.by_induction) proof.method += ", a loop by induction";

@@ -41,6 +41,8 @@ class Examination {
   const std::optional<SuspectReport>& suspect() const { return suspect_; }
   // Where the values of a suspect are known to differ.
   std::optional<DeviceId> suspect_device() const { return suspect_device_; }
+  // The proof takes it that loops end whose trip count is not known.
+  bool assumes_end() const { return assumes_end_; }
 
   // Of a refutation.
   Divergence FirstDivergence() const;
@@ -88,6 +90,7 @@ class Examination {
   int64_t native_runs_ = 0, discarded_ = 0;  // runs that told something; undefined before
   bool consistency_known_ = false;           // the prover has judged whether replicas stay equal
   bool native_agrees_ = false;
+  bool assumes_end_ = false;
 };
 
 }  // namespace hv

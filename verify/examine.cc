@@ -158,6 +158,9 @@ void Conclude(const Scenario& scenario, const Pair& pair, Examination* examinati
     report.assumptions.push_back(
         fmt::format("elided constant {} is equal in both modules", constant));
   }
+  if (examination->assumes_end() && examination->findings().proof) {
+    report.assumptions.emplace_back("loops whose trip count is not known end, in both modules alike");
+  }
   report.suspect = examination->suspect();
   report.stalled = examination->findings().stalled;
   if (examination->stall()) DescribeStall(pair.mesh, *examination->stall(), &report);

@@ -1,6 +1,6 @@
-// Pairs of modules with a loop each that cannot be unrolled, by induction: a relation between the
-// states of both loops that holds at the start, is kept by an iteration and gives equal outputs.
-// Relations are found by trying templates, leaf by leaf of the state.
+// Pairs of modules whose loops cannot be unrolled, by induction: the loops of both are paired in
+// order, and for each pair a relation between the states is looked for that holds at the start, is
+// kept by iterations and tells what both leave behind. Loops inside loops are treated alike.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,7 @@
 
 namespace hv {
 
-// A proof, or nothing. Each ENTRY holds one while; other loops must have trip counts that are
-// known.
+// A proof, or nothing.
 std::optional<ProofResult> ProveByInduction(const Module& before, const Module& after,
                                             const Mesh& mesh, const ProofOptions& options);
 

@@ -1,6 +1,7 @@
 #include "verify/loop_relation.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "hlo/view.h"
@@ -40,26 +41,47 @@ Pieces Concatenation(const LoopRelation& relation, size_t parts) {
   return pieces;
 }
 
+// Part `place` along a dimension of x.
+Pieces SliceAt(const LoopRelation& relation, int64_t place) {
+  const std::vector<int64_t> in = RowMajorStrides(relation.shape->dims);
+  const std::vector<int64_t> out = RowMajorStrides(relation.whole->dims);
+  Piece piece;
+  piece.operand = 0;
+  piece.in_base = place * relation.whole->dims[relation.dimension] * in[relation.dimension];
+  for (size_t d = 0; d < in.size(); ++d) {
+    piece.digits.push_back({relation.whole->dims[d], in[d], out[d]});
+  }
+  Normalize(&piece);
+  return {piece};
+}
+
 Result<Value> Fold(SymbolicDomain* domain, const LoopRelation& relation,
-                   const std::vector<DeviceId>& group, const ByDevice& x) {
+                   const std::vector<DeviceId>& group, std::vector<Value> members) {
   const KnownFold& fold = relation.fold;
   domain->EnterCollective(*fold.collective, group);
   return domain->Fold(*fold.module, fold.collective->Computation(Attr::kToApply),
-                      MembersOf(group, relation.shape, x), false);
+                      std::move(members), false);
 }
 
-// Both summands added elementwise.
-std::optional<SymbolicTensor> Sum(SymbolicDomain* domain, const SymbolicTensor& a,
-                                  const SymbolicTensor& b, ElementType type) {
-  const SymbolicTensor* both[] = {&a, &b};
-  auto cells = domain->maker().Zip(both);
-  if (!cells) return std::nullopt;
-  std::vector<SymbolicPiece> pieces;
-  for (ZippedCell& cell : *cells) {
-    Term term = domain->algebra().Scalar(ScalarFn::kAdd, type, std::move(cell.terms));
-    pieces.push_back({std::move(cell.region), std::move(term)});
+// What the members of a group hold, without the offset; one value if they all hold the same.
+Result<std::vector<Value>> HeldBy(SymbolicDomain* domain, const LoopRelation& relation,
+                                  const std::vector<DeviceId>& group, const ByDevice& x) {
+  std::vector<Value> held = MembersOf(group, relation.shape, x);
+  if (relation.kind == Kind::kGather) {
+    const Pieces pieces = Concatenation(relation, group.size());
+    HV_ASSIGN(Value whole, domain->Move(relation.whole, pieces, std::move(held)));
+    return std::vector<Value>{std::move(whole)};
   }
-  return domain->maker().Simplified(std::move(pieces));
+  if (relation.Folds()) {
+    HV_ASSIGN(Value folded, Fold(domain, relation, group, std::move(held)));
+    held.assign(relation.kind == Kind::kFold ? 1 : group.size(), folded);
+  }
+  if (relation.kind == Kind::kFold) return held;
+  for (size_t place = 0; place < held.size(); ++place) {
+    const Pieces pieces = SliceAt(relation, static_cast<int64_t>(place));
+    HV_ASSIGN(held[place], domain->Move(relation.whole, pieces, {held[place]}));
+  }
+  return held;
 }
 
 // The dimension along which `parts` of one shape make the other.
@@ -74,55 +96,110 @@ std::optional<size_t> GatheredDimension(const Shape& part, const Shape& whole, i
   return found;
 }
 
-}  // namespace
-
-std::vector<LoopRelation> RelationsOf(const Shape* before, const Shape* after,
+// The relations that shapes allow, strongest first.
+std::vector<LoopRelation> RelationsOf(const Shape* first, const Shape* second,
                                       const std::vector<KnownFold>& folds) {
   std::vector<LoopRelation> relations;
-  const Shape* sides[] = {before, after};
-  const bool same = SameShape(*before, *after);
+  const Shape* sides[] = {first, second};
+  const bool same = SameShape(*first, *second);
   for (const Kind kind : {Kind::kSame, Kind::kEqual}) {
-    if (same) relations.push_back({kind, 0, {}, 0, before, after});
+    if (same) relations.push_back({kind, 0, {}, 0, first, second, {}});
   }
   for (const size_t part : {size_t{1}, size_t{0}}) {
     for (const KnownFold& fold : folds) {
+      const Shape *x = sides[part], *whole = sides[1 - part];
       const bool reduces =
           fold.collective->Has(Attr::kToApply) &&
           RecognizeReducer(*fold.module, fold.collective->Computation(Attr::kToApply)).element ==
-              before->type;
-      if (same && reduces) relations.push_back({Kind::kFold, part, fold, 0, before, before});
+              first->type;
+      if (same && reduces) relations.push_back({Kind::kFold, part, fold, 0, x, whole, {}});
       const auto size = static_cast<int64_t>(fold.grouping->groups[0].size());
-      const auto dimension = GatheredDimension(*sides[part], *sides[1 - part], size);
-      if (dimension) {
-        relations.push_back({Kind::kGather, part, fold, *dimension, sides[part], sides[1 - part]});
+      const auto gathered = GatheredDimension(*x, *whole, size);
+      if (gathered) relations.push_back({Kind::kGather, part, fold, *gathered, x, whole, {}});
+      const auto sliced = GatheredDimension(*whole, *x, size);
+      if (sliced) relations.push_back({Kind::kSlice, part, fold, *sliced, x, whole, {}});
+      if (sliced && reduces) {
+        relations.push_back({Kind::kScatter, part, fold, *sliced, x, whole, {}});
       }
     }
   }
   return relations;
 }
 
+// What the whole holds at first beyond the parts: kept apart through all iterations.
+std::optional<ByDevice> OffsetOf(SymbolicDomain* domain, const LoopRelation& relation,
+                                 const ByDevice& parts, const ByDevice& whole) {
+  const KnownFold& fold = relation.fold;
+  if (!relation.Folds() || IsPred(relation.shape->type)) return std::nullopt;
+  const Reducer reducer =
+      RecognizeReducer(*fold.module, fold.collective->Computation(Attr::kToApply));
+  if (reducer.fn != ScalarFn::kAdd) return std::nullopt;
+  const auto folded = Held(domain, relation, 1 - relation.part, parts);
+  if (!folded || Same(domain, *folded, whole)) return std::nullopt;
+  return Elementwise(domain, ScalarFn::kSubtract, relation.shape->type, whole, *folded);
+}
+
+}  // namespace
+
+std::vector<KnownFold> FoldsOf(const Module& module, const ModulePlan& plan) {
+  std::vector<KnownFold> folds;
+  std::set<std::pair<const Grouping*, ScalarFn>> known;
+  for (const Collective& collective : plan.collectives) {
+    const Grouping& grouping = *collective.grouping;
+    const bool in_groups = collective.opcode != Opcode::kCollectivePermute &&
+                           collective.opcode != Opcode::kSend && collective.opcode != Opcode::kRecv;
+    if (!in_groups || grouping.groups.empty()) continue;
+    const bool equal_sizes =
+        std::all_of(grouping.groups.begin(), grouping.groups.end(),
+                    [&](const auto& group) { return group.size() == grouping.groups[0].size(); });
+    ScalarFn fn = ScalarFn::kNone;
+    if (collective.instruction->Has(Attr::kToApply)) {
+      fn = RecognizeReducer(module, collective.instruction->Computation(Attr::kToApply)).fn;
+    }
+    if (!equal_sizes || !known.emplace(&grouping, fn).second) continue;
+    folds.push_back({&module, collective.instruction, collective.grouping});
+  }
+  return folds;
+}
+
+std::vector<LoopRelation> RelationsBetween(SymbolicDomain* domain, const Shape* first_shape,
+                                           const Shape* second_shape, const ByDevice& first,
+                                           const ByDevice& second,
+                                           const std::vector<KnownFold>& folds) {
+  std::vector<LoopRelation> holding;
+  const ByDevice* sides[] = {&first, &second};
+  for (LoopRelation& relation : RelationsOf(first_shape, second_shape, folds)) {
+    relation.offset =
+        OffsetOf(domain, relation, *sides[relation.part], *sides[1 - relation.part]);
+    if (Holds(domain, relation, first, second)) holding.push_back(std::move(relation));
+  }
+  return holding;
+}
+
 std::optional<ByDevice> Held(SymbolicDomain* domain, const LoopRelation& relation, size_t side,
-                             const ByDevice& x, const ByDevice* offset) {
-  const bool derives = relation.kind == Kind::kFold || relation.kind == Kind::kGather;
-  if (side == relation.part || !derives) return x;
+                             const ByDevice& x) {
+  if (side == relation.part || !relation.Derives()) return x;
   ByDevice held;
   for (const std::vector<DeviceId>& group : relation.fold.grouping->groups) {
-    Result<Value> value = relation.kind == Kind::kFold
-                              ? Fold(domain, relation, group, x)
-                              : domain->Move(relation.whole, Concatenation(relation, group.size()),
-                                             MembersOf(group, relation.shape, x));
-    if (!value) return std::nullopt;
-    const SymbolicTensor tensor = domain->LeavesOf(*value)[0];
-    for (const DeviceId device : group) held.insert_or_assign(device, tensor);
+    const auto values = HeldBy(domain, relation, group, x);
+    if (!values) return std::nullopt;
+    for (size_t place = 0; place < group.size(); ++place) {
+      const Value& value = (*values)[std::min(place, values->size() - 1)];
+      held.insert_or_assign(group[place], domain->LeavesOf(value)[0]);
+    }
   }
   if (held.size() != x.size()) return std::nullopt;  // a device in no group
-  if (offset == nullptr || relation.kind != Kind::kFold) return held;
-  for (auto& [device, tensor] : held) {
-    auto sum = Sum(domain, tensor, offset->at(device), relation.shape->type);
-    if (!sum) return std::nullopt;
-    tensor = std::move(*sum);
-  }
-  return held;
+  if (!relation.offset) return held;
+  return Elementwise(domain, ScalarFn::kAdd, relation.shape->type, held, *relation.offset);
+}
+
+bool Holds(SymbolicDomain* domain, const LoopRelation& relation, const ByDevice& first,
+           const ByDevice& second) {
+  if (relation.kind == Kind::kNone) return true;
+  const ByDevice* sides[] = {&first, &second};
+  const auto held = Held(domain, relation, 1 - relation.part, *sides[relation.part]);
+  if (!held || !Same(domain, *held, *sides[1 - relation.part])) return false;
+  return relation.kind != Kind::kSame || SameOnAllDevices(domain, first);
 }
 
 }  // namespace hv

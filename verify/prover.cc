@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "sim/cost.h"
 #include "sim/transport.h"
 #include "verify/device_sameness.h"
 #include "verify/entry_argument.h"
@@ -301,6 +302,45 @@ class Prover {
 
 constexpr int64_t kQuickWork = 20000;  // instructions x devices
 
+// The most turns that a loop of ENTRY takes, kUnknownTurns if one does not tell.
+constexpr int64_t kUnknownTurns = INT64_MAX;
+int64_t MostTurns(const Module& module) {
+  int64_t most = 0;
+  for (const Instruction& i : module.Entry().instructions) {
+    if (i.opcode != Opcode::kWhile) continue;
+    const int64_t turns = TripCountOf(module, module.Entry(), i);
+    most = turns < 0 ? kUnknownTurns : std::max(most, turns);
+  }
+  return most;
+}
+
+enum class Loops : uint8_t { kRun, kByInduction, kBoth };
+
+// Loops of few turns are run; for others a relation between both is looked for before they are run
+// further.
+ProofResult ProveWith(const Module& before, const Module& after, const Mesh& mesh,
+                      const ProofOptions& options, Loops loops) {
+  constexpr int64_t kQuickTurns = 256;
+  const int64_t turns = std::max(MostTurns(before), MostTurns(after));
+  ProofOptions quick = options;
+  quick.most_loop_steps = std::min(kQuickTurns, options.most_loop_steps);
+  ProofResult result;
+  result.outcome = ProofOutcome::kUnsupported;
+  result.reason = "a loop of many iterations";
+  if (turns <= quick.most_loop_steps || turns == kUnknownTurns) {
+    result = Prover(before, after, mesh, quick).Prove();
+    if (result.outcome != ProofOutcome::kUnsupported) return result;
+  }
+  if (loops == Loops::kRun) return result;
+  if (auto proof = ProveByInduction(before, after, mesh, options)) return std::move(*proof);
+  const bool may_end = turns <= options.most_loop_steps || turns == kUnknownTurns;
+  if (loops == Loops::kByInduction || turns <= quick.most_loop_steps || !may_end) return result;
+  // Terms of long loops grow beyond all bounds more often than not.
+  ProofOptions limited = options;
+  limited.most_terms /= 5;
+  return Prover(before, after, mesh, limited).Prove();
+}
+
 }  // namespace
 
 std::string_view ToString(ProofLevel level) {
@@ -315,31 +355,41 @@ std::string_view ToString(ProofLevel level) {
   return "";
 }
 
+bool LoopsEnd(const Module& module) {
+  for (const Computation& computation : module.computations) {
+    for (const Instruction& i : computation.instructions) {
+      if (i.opcode == Opcode::kWhile && !CountsToItsEnd(module, i)) return false;
+    }
+  }
+  return true;
+}
+
 ProofResult ProvePair(const Module& before, const Module& after, const Mesh& mesh,
                       const ProofOptions& options) {
-  const ProveWhole whole = [&mesh](const Module& b, const Module& a, const ProofOptions& o) {
-    return Prover(b, a, mesh, o).Prove();
-  };
   int64_t work = 0;
+  // Long loops are run, and induction is tried, with the modules as a whole where they can be.
+  const ProveWhole region = [&](const Module& b, const Module& a, const ProofOptions& o) {
+    return ProveWith(b, a, mesh, o, work > options.most_work ? Loops::kByInduction : Loops::kRun);
+  };
   std::optional<ProofResult> by_regions =
-      ProveByRegions(before, after, mesh, options, whole, &work);
+      ProveByRegions(before, after, mesh, options, region, &work);
   const bool proved = by_regions && by_regions->outcome == ProofOutcome::kProved;
-  if (proved && by_regions->level == ProofLevel::kReal) {
-    by_regions->precision = PrecisionChange(before, after);
+  if (proved) {
+    by_regions->assumes_end = !LoopsEnd(before) || !LoopsEnd(after);
+    if (by_regions->level == ProofLevel::kReal) {
+      by_regions->precision = PrecisionChange(before, after);
+    }
   }
   // A region's border forgets what the whole knows: where that is quick, or where the level is weak,
   // the whole may be proved at a stronger one.
   const ProofLevel enough = work > kQuickWork ? ProofLevel::kReassociation : ProofLevel::kBitwise;
   const bool strong = proved && by_regions->level <= enough && by_regions->sub_class.empty();
   if (strong || (by_regions && work > options.most_work)) return std::move(*by_regions);
-  ProofResult result = whole(before, after, options);
+  ProofResult result = ProveWith(before, after, mesh, options, Loops::kBoth);
   const bool settled = result.outcome == ProofOutcome::kProved ||
                        result.outcome == ProofOutcome::kInconsistent ||
                        result.outcome == ProofOutcome::kStalled;
   if (proved && !settled) return std::move(*by_regions);
-  if (result.outcome == ProofOutcome::kUnsupported) {
-    if (auto proof = ProveByInduction(before, after, mesh, options)) return std::move(*proof);
-  }
   return result;
 }
 

@@ -28,7 +28,7 @@ enum class ProofOutcome : uint8_t {
 
 struct ProofOptions {
   size_t most_pieces = 100000;      // of one tensor
-  int64_t most_loop_steps = 10000;  // iterations per device
+  int64_t most_loop_steps = 2000;   // iterations per device
   int64_t most_terms = 5000000;     // made at one level
   // The device whose ENTRY argument stands for that of `device` (inputs known to be replicated).
   // Null: all arguments are independent. Whoever sets it states the assumption.
@@ -69,10 +69,14 @@ struct ProofResult {
   int64_t terms = 0;           // made on the way
   std::string explanation;     // the normal forms at the outputs
   bool by_induction = false;   // over a loop; whether replicas stay equal is not known then
+  bool assumes_end = false;    // loops turn equally often, but it is not known that they end
   std::string method = "symbolic terms", detail = "normal forms agree";  // kProved: how
   std::optional<Suspect> suspect;  // kNotProved: of modules too large to be run as a whole
   bool before_failed = false;  // kUnsupported, kStalled: is it before that cannot run?
 };
+
+// Does every loop of a module certainly end, because it counts?
+bool LoopsEnd(const Module& module);
 
 // Both modules have the same ENTRY shapes; `mesh` fits both.
 ProofResult ProvePair(const Module& before, const Module& after, const Mesh& mesh,

@@ -184,6 +184,7 @@ class RegionProof {
 
   void Accept(const Pairing& pairing, const ProofResult& proof) {
     ++proved_;
+    result_.by_induction = result_.by_induction || proof.by_induction;
     if (Weaker(proof, result_)) {
       result_.level = proof.level;
       result_.sub_class = proof.sub_class;

@@ -43,6 +43,7 @@ class Algebra {
   void LimitWork(int64_t most) { most_work_ = most; }
   bool IsExhausted() const { return Work() > most_work_; }
   int64_t Work() const { return nodes_.joins() + work_; }
+  void CountWork(int64_t work) { work_ += work; }
   Strictness strictness() const { return strictness_; }
   bool IsReal() const { return strictness_ >= Strictness::kReal; }
 
@@ -178,7 +179,7 @@ class Algebra {
 
   Strictness strictness_;
   int64_t most_work_ = INT64_MAX;
-  int64_t work_ = 0;  // of binding digits
+  int64_t work_ = 0;  // of binding digits and moving pieces
   NodeTable nodes_;
   std::vector<FunctionRow> functions_;
   std::map<std::pair<ScalarFn, std::string>, int64_t> function_index_;

@@ -342,6 +342,7 @@ Result<Value> SymbolicDomain::Move(const Shape* shape, const Pieces& pieces,
   if (AllNative(operands) && shape->element_count <= kLargestNative) {
     return native_->Move(shape, pieces, std::move(operands));
   }
+  if (algebra_.IsExhausted()) return TooMuchWork("data movement");
   const Tensors tensors = TensorsOf(operands);
   std::vector<const SymbolicTensor*> pointers;
   for (const SymbolicTensor& tensor : tensors) pointers.push_back(&tensor);

@@ -163,7 +163,7 @@ const Node* NodeTable::Literal(ElementType type, std::span<const std::byte> elem
 
 Term NodeTable::Join(NodeKind kind, ScalarFn fn, ElementType type, int64_t aux,
                      std::span<const Term> children, std::span<const int64_t> counts) {
-  ++joins_;
+  joins_ += 1 + static_cast<int64_t>(children.size()) / 4;  // wide nodes cost more
   size_t row_size = 1;
   size_t slot_count = 0;
   for (const Term& child : children) {

@@ -35,6 +35,7 @@ class SourceTable {
   std::vector<std::string> names_;
   std::map<std::string, int64_t> named_;
   std::map<std::string, std::vector<Instance>> instances_;
+  int64_t comparisons_ = 0;
 };
 
 }  // namespace hv

@@ -194,6 +194,8 @@ std::optional<std::vector<ZippedCell>> TensorMaker::Zip(
 // Takes `region` out of the pieces of a tensor of `count` elements.
 bool TensorMaker::Subtract(std::vector<SymbolicPiece>* pieces, const Region& region,
                            int64_t count) {
+  constexpr size_t kPiecesPerNode = 16;  // cutting a piece is cheaper than making a node
+  algebra_->CountWork(static_cast<int64_t>(pieces->size() / kPiecesPerNode));
   const std::vector<Region> outside = ComplementOf(region, count);
   std::vector<SymbolicPiece> left;
   for (SymbolicPiece& piece : *pieces) {

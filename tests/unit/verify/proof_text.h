@@ -13,7 +13,7 @@ namespace hv {
 
 // Both texts hold computations and an ENTRY, without the module's header.
 inline ProofResult ProveText(const std::string& before, const std::string& after,
-                             Mesh mesh = {1, 2}) {
+                             Mesh mesh = {1, 2}, const ProofOptions& options = {}) {
   const std::string header = "HloModule m, replica_count=" + std::to_string(mesh.replicas) +
                              ", num_partitions=" + std::to_string(mesh.partitions) + "\n\n";
   auto a = ParseModule("before", header + before), b = ParseModule("after", header + after);
@@ -24,7 +24,7 @@ inline ProofResult ProveText(const std::string& before, const std::string& after
     const Status valid = Validate(*module);
     EXPECT_TRUE(valid.has_value()) << FormatError(valid.error());
   }
-  return ProvePair(*a, *b, mesh, {});
+  return ProvePair(*a, *b, mesh, options);
 }
 
 inline bool IsProved(const ProofResult& result) { return result.outcome == ProofOutcome::kProved; }
