@@ -23,12 +23,16 @@ class ScalarProgram::Compiler {
 
   // Inlines a computation on the given arguments; the registers of its root.
   Result<Registers> Inline(ComputationIndex index, const std::vector<Registers>& arguments) {
+    return Inline(index, arguments, module_.At(index).root);
+  }
+  Result<Registers> Inline(ComputationIndex index, const std::vector<Registers>& arguments,
+                           InstructionIndex result) {
     const Computation& computation = module_.At(index);
     std::vector<Registers> values(computation.instructions.size());
     for (size_t i = 0; i < values.size(); ++i) {
       HV_ASSIGN(values[i], Lower(computation.instructions[i], values, arguments));
     }
-    return values[static_cast<size_t>(computation.root)];
+    return values[static_cast<size_t>(result)];
   }
 
   // Results that are parameters get registers of their own: another result may overwrite them.
@@ -142,6 +146,11 @@ class ScalarProgram::Compiler {
 };
 
 Result<ScalarProgram> ScalarProgram::Compile(const Module& module, ComputationIndex computation) {
+  return Compile(module, computation, module.At(computation).root);
+}
+
+Result<ScalarProgram> ScalarProgram::Compile(const Module& module, ComputationIndex computation,
+                                             InstructionIndex result) {
   ScalarProgram program;
   Compiler compiler(module, &program);
   const Computation& body = module.At(computation);
@@ -154,7 +163,7 @@ Result<ScalarProgram> ScalarProgram::Compile(const Module& module, ComputationIn
     program.parameter_types_.push_back(shape.type);
     arguments.push_back({compiler.NewRegister(shape.type)});
   }
-  HV_ASSIGN(program.results_, compiler.Inline(computation, arguments));
+  HV_ASSIGN(program.results_, compiler.Inline(computation, arguments, result));
   if (program.results_.size() > 1) compiler.CopyParameters(arguments.size(), &program.results_);
   for (const int r : program.results_) {
     program.result_types_.push_back(program.register_types_[static_cast<size_t>(r)]);

@@ -17,6 +17,9 @@ class ScalarProgram {
   // kUnsupported, naming the op, if an instruction is not a scalar function, constant, parameter,
   // tuple or call of such.
   static Result<ScalarProgram> Compile(const Module& module, ComputationIndex computation);
+  // The value of another instruction of the computation as the result.
+  static Result<ScalarProgram> Compile(const Module& module, ComputationIndex computation,
+                                       InstructionIndex result);
 
   std::span<const ElementType> parameter_types() const { return parameter_types_; }
   std::span<const ElementType> result_types() const { return result_types_; }

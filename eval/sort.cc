@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "eval/convert.h"
 #include "eval/native_opaque.h"
+#include "eval/op_hash.h"
 #include "eval/order_keys.h"
 #include "eval/radix_sort.h"
 #include "eval/scalar_program.h"
@@ -48,27 +49,58 @@ class StableSort {
   Less less_;
 };
 
-// A comparator that compares one pair of its parameters directly: which operand, which way round.
+// A comparator that compares one function of an element with the same function of the other: which
+// operand's elements, which way round.
 struct DirectComparison {
   size_t operand;
   bool descending;
   bool total_order;
+  std::optional<InstructionIndex> function;  // of the first element; nothing: itself
 };
+
+// Is `b` computed from parameter `p ^ 1` as `a` is from parameter p, and from nothing else? Gives
+// up after `steps_left` instructions: those read often are visited as often.
+bool IsSameFunction(const Module& module, const Computation& body, InstructionIndex a_index,
+                    InstructionIndex b_index, int64_t p, int* steps_left) {
+  const Instruction &a = body.At(a_index), &b = body.At(b_index);
+  if (--*steps_left < 0 || a.opcode != b.opcode || a.shape->type != b.shape->type) return false;
+  if (a.opcode == Opcode::kParameter) {
+    return a.parameter_number == p && b.parameter_number == (p ^ 1);
+  }
+  if (a.opcode == Opcode::kConstant) {
+    const std::span<const std::byte> x = a.literal->bytes, y = b.literal->bytes;
+    return !a.literal->elided && !b.literal->elided &&
+           std::equal(x.begin(), x.end(), y.begin(), y.end());
+  }
+  if (Definition(a).kernel != KernelKind::kScalar || a.operands.size() != b.operands.size() ||
+      HashOfOp(module, a) != HashOfOp(module, b)) {
+    return false;
+  }
+  for (size_t k = 0; k < a.operands.size(); ++k) {
+    if (!IsSameFunction(module, body, a.operands[k], b.operands[k], p, steps_left)) return false;
+  }
+  return true;
+}
 
 std::optional<DirectComparison> RecognizeComparator(const Module& module,
                                                     ComputationIndex computation) {
   const Computation& body = module.At(computation);
   const Instruction& root = body.Root();
   if (root.opcode != Opcode::kCompare) return std::nullopt;
-  const Instruction &a = body.At(root.operands[0]), &b = body.At(root.operands[1]);
-  if (a.opcode != Opcode::kParameter || b.opcode != Opcode::kParameter) return std::nullopt;
-  if (a.parameter_number / 2 != b.parameter_number / 2) return std::nullopt;
   const Direction direction = DirectionOf(root.Text(Attr::kCompareDirection));
   const bool less = direction == Direction::kLt, greater = direction == Direction::kGt;
-  const bool swapped = a.parameter_number > b.parameter_number;
-  if ((!less && !greater) || a.parameter_number == b.parameter_number) return std::nullopt;
-  const bool total = !IsFloat(a.shape->type) || root.Text(Attr::kCompareType) == "TOTALORDER";
-  return DirectComparison{static_cast<size_t>(a.parameter_number / 2), greater != swapped, total};
+  if (!less && !greater) return std::nullopt;
+  const Instruction& side = body.At(root.operands[0]);
+  const bool total = !IsFloat(side.shape->type) || root.Text(Attr::kCompareType) == "TOTALORDER";
+  for (int64_t p = 0; p < std::ssize(body.parameters); ++p) {
+    int steps = 1000;
+    if (!IsSameFunction(module, body, root.operands[0], root.operands[1], p, &steps)) continue;
+    const bool swapped = p % 2 != 0;
+    DirectComparison found{static_cast<size_t>(p / 2), greater != swapped, total, std::nullopt};
+    if (side.opcode != Opcode::kParameter) found.function = root.operands[0];
+    return found;
+  }
+  return std::nullopt;
 }
 
 // Elements of row number `row` along a dimension lie `stride` apart from `first` on.
@@ -134,19 +166,21 @@ void SortItems(std::vector<Item>* items, std::vector<Item>* scratch) {
 template <class Bits>
 class KeySort {
  public:
-  KeySort(const Order& order, const Rows& rows, std::span<const Value> operands, size_t key_operand,
-          std::vector<Value>* results)
+  // `alone`: the key is the one operand itself.
+  KeySort(const Order& order, const Rows& rows, std::span<const Value> operands, const Value& key,
+          bool alone, std::vector<Value>* results)
       : order_(order),
         rows_(rows),
         operands_(operands),
-        bits_(operands[key_operand].As<Bits>().data()) {
+        bits_(key.As<Bits>().data()),
+        alone_(alone) {
     for (Value& r : *results) outs_.push_back(r.MutableBytes().data());
   }
 
   void Run() const {
     const int64_t grain = (int64_t{1} << 15) / std::max<int64_t>(rows_.length, 1) + 1;
     ParallelFor(rows_.count, grain, [&](int64_t begin, int64_t end) {
-      if (operands_.size() == 1) {
+      if (alone_) {
         SortAlone(begin, end);
       } else {
         SortTogether(begin, end);
@@ -208,6 +242,7 @@ class KeySort {
   const Rows& rows_;
   std::span<const Value> operands_;
   const Bits* bits_;
+  bool alone_;
   std::vector<std::byte*> outs_;
 };
 
@@ -233,27 +268,44 @@ bool HasNaN(const Value& value) {
   }
 }
 
+// What the comparator compares, for every element.
+Result<Value> KeysOf(const KernelCall& call, const DirectComparison& direct,
+                     std::span<const Value> operands) {
+  const Value& elements = operands[direct.operand];
+  if (!direct.function) return elements;
+  HV_ASSIGN(ScalarProgram function,
+            ScalarProgram::Compile(call.module, call.instruction.Computation(Attr::kToApply),
+                                   *direct.function));
+  std::vector<const std::byte*> in;
+  for (const Value& operand : operands) in.insert(in.end(), 2, operand.bytes().data());
+  Value keys = Value::NewNative(
+      call.module.context->shapes.WithType(*elements.shape(), function.result_types()[0]));
+  std::byte* out[1] = {keys.MutableBytes().data()};
+  function.Run(in, out, static_cast<size_t>(elements.element_count()));
+  return keys;
+}
+
 // Sorts by keys where bits make them; false, with nothing done, where they do not.
-bool SortByKeys(const DirectComparison& direct, const Rows& rows, std::span<const Value> operands,
-                std::vector<Value>* results) {
-  const Value& key = operands[direct.operand];
+bool SortByKeys(const DirectComparison& direct, const Value& key, const Rows& rows,
+                std::span<const Value> operands, std::vector<Value>* results) {
   const ElementType type = key.shape()->type;
   const Order order{IsFloat(type), IsSigned(type), direct.descending, direct.total_order};
   if (rows.length > std::numeric_limits<uint32_t>::max() || IsComplex(type)) return false;
   // Smaller floats have bit patterns of their own.
   if (order.is_float && (BitWidth(type) < 16 || (!order.total && HasNaN(key)))) return false;
+  const bool alone = operands.size() == 1 && !direct.function;
   switch (key.element_bytes()) {
     case 1:
-      KeySort<uint8_t>(order, rows, operands, direct.operand, results).Run();
+      KeySort<uint8_t>(order, rows, operands, key, alone, results).Run();
       return true;
     case 2:
-      KeySort<uint16_t>(order, rows, operands, direct.operand, results).Run();
+      KeySort<uint16_t>(order, rows, operands, key, alone, results).Run();
       return true;
     case 4:
-      KeySort<uint32_t>(order, rows, operands, direct.operand, results).Run();
+      KeySort<uint32_t>(order, rows, operands, key, alone, results).Run();
       return true;
     default:
-      KeySort<uint64_t>(order, rows, operands, direct.operand, results).Run();
+      KeySort<uint64_t>(order, rows, operands, key, alone, results).Run();
       return true;
   }
 }
@@ -296,16 +348,20 @@ Result<Value> NativeSort(const KernelCall& call, const std::vector<Value>& opera
   std::vector<Value> results;
   for (const Shape* shape : ResultShapes(call)) results.push_back(Value::NewNative(shape));
   const Rows rows = RowsOf(*operands[0].shape(), call.instruction.Ints(Attr::kDimensions)[0]);
-  if (direct && SortByKeys(*direct, rows, operands, &results)) {
-    return PackResults(call, std::move(results));
+  Value key;
+  if (direct) {
+    HV_ASSIGN(key, KeysOf(call, *direct, operands));
+    if (SortByKeys(*direct, key, rows, operands, &results)) {
+      return PackResults(call, std::move(results));
+    }
   }
   std::optional<ScalarProgram> program;
   std::vector<int64_t> integer_keys;
   Value float_keys;
   if (direct && direct->total_order) {
-    integer_keys = TotalKeys(operands[direct->operand]);
+    integer_keys = TotalKeys(key);
   } else if (direct) {
-    HV_ASSIGN(float_keys, ConvertValue(call.module, operands[direct->operand], ElementType::kF64));
+    HV_ASSIGN(float_keys, ConvertValue(call.module, key, ElementType::kF64));
   } else {
     HV_ASSIGN(program, ScalarProgram::Compile(call.module, comparator));
   }
