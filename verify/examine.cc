@@ -41,9 +41,10 @@ Counterexample DescribeRefutation(const Scenario& scenario, const Pair& pair,
 
 Status AddCost(const Scenario& scenario, const Pair& pair, CaseReport* report) {
   if (scenario.machine.empty()) return {};
+  const TimeLimit share(scenario.timeout_seconds / 2);
   auto cost = CompareCosts(pair, scenario.machine, &report->notes);
   if (!cost && cost.error().kind == ErrorKind::kTime) {
-    report->notes.emplace_back("the time was over before the costs were known");
+    report->notes.emplace_back("half of the time was over before the costs were known");
     return {};
   }
   HV_ASSIGN(report->cost, std::move(cost));
@@ -184,6 +185,7 @@ void ExaminePrepared(const Scenario& scenario, Prepared prepared, Examined* exam
   Status checked = CheckParameters(scenario, space);
   if (!ranges) checked = tl::make_unexpected(std::move(ranges).error());
   if (checked) checked = CheckGivenInputs(scenario.inputs, space);
+  if (checked) checked = AddCost(scenario, pair, &report);
   if (!checked) return Invalidate(std::move(checked).error(), false, examined);
   auto examination = ExamineUnderAssumptions(pair, scenario, *ranges, &report.assumptions);
   const bool proved = examination->IsProved();
@@ -196,10 +198,6 @@ void ExaminePrepared(const Scenario& scenario, Prepared prepared, Examined* exam
     examined->rewritten = PrintModule(pair.after);
   }
   if (TimeLimit::IsOver() && !proved) RunOutOfTime(scenario, examined);
-  if (Status priced = AddCost(scenario, pair, &report); !priced) {
-    examined->refutation.reset();
-    Invalidate(std::move(priced).error(), false, examined);
-  }
 }
 
 }  // namespace
