@@ -23,7 +23,7 @@ constexpr bool kKeepsBlocks = false;  // a sanitizer sees the use of a freed blo
 #else
 constexpr bool kKeepsBlocks = true;
 #endif
-constexpr size_t kKeptFrom = size_t{1} << 15;  // smaller storage is cheap to ask for again
+constexpr size_t kKeptFrom = size_t{1} << 12;  // smaller storage is cheap to ask for again
 constexpr size_t kHugePage = size_t{1} << 21;
 constexpr std::align_val_t kAlignment{kLine};
 constexpr std::align_val_t kHugeAlignment{kHugePage};
@@ -55,6 +55,18 @@ std::byte* Allocate(size_t bytes) {
 void Free(std::byte* data, size_t bytes) {
   if (storage_source != nullptr && bytes >= kKeptFrom && storage_source->Release(data, bytes)) return;
   ::operator delete(data, bytes < kHugePage ? kAlignment : kHugeAlignment);
+}
+
+// A block that was none before. Other processes are to read those of values too, so with a source they
+// are cut from its storage.
+void* NewBlock(size_t bytes) {
+  constexpr size_t kSlabBytes = size_t{1} << 16;
+  static std::byte* slab = nullptr;
+  static size_t left = 0;
+  if (storage_source == nullptr) return ::operator new(bytes, kAlignment);
+  if (left < bytes) slab = Allocate(left = kSlabBytes);
+  left -= bytes;
+  return slab + left;
 }
 
 // Freed storage kept for reuse: touching fresh pages costs more than computing on them. Live and
@@ -119,7 +131,7 @@ void SetStorageSource(StorageSource* source) { storage_source = source; }
 void* TakeBlock(size_t bytes) {
   if (bytes > kLargestBlock || !kKeepsBlocks) return ::operator new(bytes, kAlignment);
   FreeBlock*& first = free_blocks[LinesOf(bytes)];
-  if (first == nullptr) return ::operator new(LinesOf(bytes) * kLine, kAlignment);
+  if (first == nullptr) return NewBlock(LinesOf(bytes) * kLine);
   FreeBlock* block = first;
   first = block->next;
   return block;

@@ -7,6 +7,7 @@
 #include "sim/bytes.h"
 #include "sim/collective_plan.h"
 #include "sim/hash.h"
+#include "sim/operand_board.h"
 
 namespace hv {
 namespace {
@@ -217,7 +218,9 @@ std::vector<Meeting::Member> MembersOf(const Collective& collective, const Colle
   return members;
 }
 
-Agreement Agree(const ModulePlan& plan, const Devices& devices, Transport* transport) {
+Agreement Agree(const ModulePlan& plan, const Devices& devices, Transport* transport,
+                OperandBoard* board) {
+  board->Publish(devices);
   std::vector<DeviceState> states;
   bool alike = !devices.empty();
   for (const auto& device : devices) {
@@ -227,6 +230,7 @@ Agreement Agree(const ModulePlan& plan, const Devices& devices, Transport* trans
   alike = alike && IsUniform(plan, states.front());
   const uint64_t poison = Mix(~uint64_t{0}, static_cast<uint64_t>(transport->rank().value));
   const bool all_equal = transport->AllEqual(alike ? HashOf(states.front()) : poison);
+  board->ReleaseOlder();
   Agreement agreement;
   if (alike && all_equal) {
     agreement.finished = states.front().finished;

@@ -14,6 +14,8 @@
 
 namespace hv {
 
+class OperandBoard;
+
 // A posted collective as other ranks see it.
 struct PostState {
   PostKey key;
@@ -63,8 +65,9 @@ struct Agreement {
   std::vector<Meeting> complete;  // those in which a local device takes part, sorted by key
 };
 
+// `board` publishes what is posted, so that its data can be read as soon as ranks have agreed.
 Agreement Agree(const ModulePlan& plan, const std::vector<std::unique_ptr<Device>>& devices,
-               Transport* transport);
+                Transport* transport, OperandBoard* board);
 
 // Who takes part in a collective, in group order (source, target of a transfer).
 std::vector<Meeting::Member> MembersOf(const Collective& collective, const CollectiveKey& key,

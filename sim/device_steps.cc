@@ -9,6 +9,7 @@
 #include "eval/branches.h"
 #include "sim/device.h"
 #include "sim/leaves.h"
+#include "sim/work_note.h"
 
 namespace hv {
 namespace {
@@ -104,6 +105,7 @@ Device::StepValue Device::ExecuteOnce(Frame* frame, InstructionIndex index) {
 
 Device::StepValue Device::ExecuteKind(Frame* frame, InstructionIndex index) {
   const Instruction& instruction = frame->plan->computation->At(index);
+  WorkNote::Set(instruction);
   switch (frame->plan->steps[static_cast<size_t>(index)].kind) {
     case StepKind::kSkip: case StepKind::kPinned: break;
     case StepKind::kConstant: return ExecuteConstant(frame, index);

@@ -6,14 +6,17 @@
 #include <string>
 #include <utility>
 
+#include "eval/move.h"
 #include "hlo/view.h"
+#include "sim/direct_completion.h"
 #include "sim/fetch.h"
 #include "sim/hash.h"
 #include "sim/leaves.h"
 #include "sim/library_reduction.h"
-#include "sim/local_completion.h"
+#include "sim/operand_board.h"
 #include "sim/recipe.h"
 #include "sim/reduction.h"
+#include "sim/split_reduction.h"
 
 namespace hv {
 namespace {
@@ -38,6 +41,7 @@ class Completion {
         Reduces(*meeting.collective) && context->options().order != ReductionOrder::kRing;
     by_library_ = ReducedByLibrary(*context, placement, meeting);
     if (reduces_once_) FindPositions();
+    if (CanSplit()) split_ = SplitReduction::Of(*meeting.collective, RanksOfMembers());
   }
 
   // Every rank that has a member learns the control operands of all members.
@@ -53,6 +57,7 @@ class Completion {
     if (ready_) ready_ = CheckSelectors();
     if (ready_) ready_ = ReadControls();
     if (!ready_ || is_local_ || by_library_) return;
+    if (split_) return NeedSlices();
     std::optional<Result<Recipe>> recipe;
     for (size_t k = 0; k < devices_.size(); ++k) {
       const std::vector<Part> shares = SharesOf(placement_.RankOf(devices_[k]));
@@ -64,6 +69,30 @@ class Completion {
       if (!*recipe) continue;
       for (const LeafRecipe& leaf : **recipe) {
         leaf.fold ? NeedOfAll(k, leaf.parts) : NeedOf(k, leaf.parts);
+      }
+    }
+  }
+
+  // Of a split reduction: this rank's slices, on their way to the others.
+  void ReduceSlices() {
+    if (!ready_ || !split_) return;
+    const std::vector<Rank>& ranks = split_->ranks();
+    slices_.resize(ranks.size());
+    for (size_t n = 0; ready_ && n < ranks.size(); ++n) {
+      for (size_t o = 0; ready_ && o < meeting_.collective->operands.size(); ++o) {
+        ready_ = MakeSlice(n, o);
+      }
+    }
+    if (!ready_) return;  // nobody's domain can fold this
+    const Rank own = context_->options().transport->rank();
+    for (size_t n = 0; n < ranks.size(); ++n) {
+      for (size_t to = 0; ranks[n] == own && to < ranks.size(); ++to) {
+        for (size_t o = 0; to != n && o < slices_[n].size(); ++o) {
+          fetcher_.PassOn(ranks[to], slices_[n][o]);
+        }
+      }
+      for (size_t o = 0; ranks[n] != own && o < slices_[n].size(); ++o) {
+        fetcher_.Expect(ranks[n], &slices_[n][o]);
       }
     }
   }
@@ -86,7 +115,8 @@ class Completion {
     built.reset();
     reduced_.clear();
     for (auto& [member, value] : results) {
-      if (context_->options().private_results && !value.empty()) value = PrivateCopy(std::move(value));
+      if (context_->options().private_results && !value.empty())
+        value = PrivateCopy(std::move(value));
       fetcher_.LocalDevice(member->device).Complete({meeting_.key, member->role}, std::move(value));
     }
   }
@@ -124,6 +154,59 @@ class Completion {
       for (Part& part : parts) part.member = static_cast<int64_t>(member);
       NeedOf(k, parts);
     }
+  }
+
+  // Between nodes bytes are dear; within one everybody reads what it needs in place.
+  bool CanSplit() const {
+    if (!reduces_once_ || by_library_ || is_local_) return false;
+    bool spans_nodes = false;
+    for (const Meeting::Member& member : meeting_.members) {
+      if (member.encodings.find_first_not_of(kNativeOperand) != std::string::npos) return false;
+      spans_nodes |= !fetcher_.Reaches(placement_.RankOf(member.device));
+    }
+    return spans_nodes;
+  }
+  std::vector<Rank> RanksOfMembers() const {
+    std::vector<Rank> ranks;
+    for (const auto& [rank, positions] : positions_) ranks.push_back(rank);
+    return ranks;
+  }
+  void NeedSlices() {
+    for (size_t n = 0; n < split_->ranks().size(); ++n) {
+      std::vector<Part> slices;
+      for (size_t o = 0; o < meeting_.collective->operands.size(); ++o) {
+        slices.push_back(split_->SliceOf(n, o));
+      }
+      NeedOfAll(static_cast<size_t>(positions_.at(split_->ranks()[n]).front()), slices);
+    }
+  }
+  // Of this rank: reduced; of another: room for it.
+  Status MakeSlice(size_t n, size_t o) {
+    const Part slice = split_->SliceOf(n, o);
+    Value made;
+    if (split_->ranks()[n] == context_->options().transport->rank()) {
+      HV_ASSIGN(made, FoldLocal(slice));
+    } else {
+      made = Value::NewNative(context_->module().context->shapes.Array(slice.type, slice.sizes));
+    }
+    slices_[n].push_back(std::move(made));
+    return {};
+  }
+  Result<Value> JoinSlices(size_t o) {
+    const Shape* whole = meeting_.collective->operands[o];
+    Pieces pieces;
+    std::vector<Value> values;
+    for (size_t n = 0; n < slices_.size(); ++n) {
+      const Part slice = split_->SliceOf(n, o);
+      int64_t base = 0;
+      const std::vector<int64_t> strides = RowMajorStrides(whole->dims);
+      for (size_t d = 0; d < slice.at.size(); ++d) base += slice.at[d] * strides[d];
+      pieces.push_back(BoxPiece(static_cast<int>(n), slice.sizes,
+                                std::vector<int64_t>(slice.sizes.size()), slice.sizes, base,
+                                strides));
+      values.push_back(std::move(slices_[n][o]));
+    }
+    return context_->domain().Move(whole, pieces, std::move(values));
   }
 
   void FindPositions() {
@@ -188,10 +271,9 @@ class Completion {
       const Device& device = fetcher_.LocalDevice(member.device);
       const std::vector<Value>& own = device.posted().at({meeting_.key, member.role}).selectors;
       if (first == nullptr) first = &own;
-      const bool same = std::equal(first->begin(), first->end(), own.begin(), own.end(),
-                                   [this](const Value& a, const Value& b) {
-                                     return context_->domain().SameSelector(a, b);
-                                   });
+      const bool same = std::equal(
+          first->begin(), first->end(), own.begin(), own.end(),
+          [this](const Value& a, const Value& b) { return context_->domain().SameSelector(a, b); });
       if (same && (is_local_ || own.empty())) continue;
       return Unsupported("control-is-data",
                          std::string(ToString(meeting_.collective->opcode)) +
@@ -208,7 +290,7 @@ class Completion {
 
   // The same bits as block by block. The MPI library reduces whole operands.
   Status ReduceOnce() {
-    if (by_library_) {
+    if (by_library_ || split_) {
       for (size_t o = 0; o < meeting_.collective->operands.size(); ++o) {
         shares_.push_back(WholeOperand(*meeting_.collective, 0, static_cast<int64_t>(o)));
       }
@@ -216,7 +298,8 @@ class Completion {
       shares_ = SharesOf(context_->options().transport->rank());
     }
     for (const Part& share : shares_) {
-      HV_ASSIGN(Value folded, FoldLocal(share));
+      const size_t o = static_cast<size_t>(share.operand);
+      HV_ASSIGN(Value folded, split_ ? JoinSlices(o) : FoldLocal(share));
       if (by_library_) folded = ReduceByLibrary(*context_, placement_, meeting_, folded);
       reduced_.push_back(std::move(folded));
     }
@@ -229,7 +312,7 @@ class Completion {
     std::vector<Value> leaves;
     for (const LeafRecipe& leaf : recipe) {
       HV_ASSIGN(Value value, leaf.fold ? Fold(leaf) : Move(leaf));
-      leaves.push_back(std::move(value));
+      leaves.push_back(value.IsBorrowed() ? Owned(std::move(value)) : std::move(value));
     }
     return Assemble(meeting_.collective->result, std::move(leaves));
   }
@@ -252,7 +335,7 @@ class Completion {
     for (size_t k = 0; k < devices_.size(); ++k) {
       part.member = static_cast<int64_t>(k);
       if (by_library_ && !fetcher_.IsLocal(devices_[k])) continue;
-      HV_ASSIGN(Value value, fetcher_.Cut(meeting_, number_, part));
+      HV_ASSIGN(Value value, fetcher_.View(meeting_, number_, part));
       values.push_back(std::move(value));
     }
     context_->domain().EnterCollective(*meeting_.collective->instruction, devices_);
@@ -318,6 +401,8 @@ class Completion {
   std::map<Rank, std::vector<int64_t>> positions_;  // of members by rank, if so
   Status ready_;
   Controls controls_;
+  std::optional<SplitReduction> split_;     // every rank reduces a slice
+  std::vector<std::vector<Value>> slices_;  // by rank and operand, if so
   std::vector<Part> shares_;    // what this rank has reduced once, by operand; often none
   std::vector<Value> reduced_;  // and the results
 };
@@ -325,22 +410,29 @@ class Completion {
 }  // namespace
 
 void CompleteMeetings(RunContext* context, const std::vector<std::unique_ptr<Device>>& devices,
-                      const Placement& placement, const std::vector<Meeting>& meetings) {
-  Fetcher fetcher(context, devices, placement);
-  std::vector<std::optional<Completion>> completions(meetings.size());  // of those with others
+                      const Placement& placement, const std::vector<Meeting>& meetings,
+                      OperandBoard* board) {
+  Fetcher fetcher(context, devices, placement, *board);
+  std::vector<DirectCompletion> direct;
+  std::vector<Completion> others;
   for (size_t m = 0; m < meetings.size(); ++m) {
-    if (CompletesLocally(*context, fetcher, meetings[m])) continue;
-    completions[m].emplace(context, placement, &fetcher, m, meetings[m]);
-    completions[m]->NeedControls();
+    if (CompletesDirectly(*context, placement, fetcher, meetings[m])) {
+      direct.emplace_back(context, &fetcher, meetings[m]);
+    } else {
+      others.emplace_back(context, placement, &fetcher, m, meetings[m]);
+    }
   }
+  for (DirectCompletion& completion : direct) completion.Reduce();
+  board->FinishReducing();
+  for (Completion& completion : others) completion.NeedControls();
   fetcher.Exchange();
-  for (std::optional<Completion>& completion : completions) {
-    if (completion) completion->NeedData();
-  }
+  for (Completion& completion : others) completion.NeedData();
   fetcher.Exchange();
-  for (size_t m = 0; m < meetings.size(); ++m) {
-    completions[m] ? completions[m]->Finish() : CompleteLocally(context, fetcher, meetings[m]);
-  }
+  for (Completion& completion : others) completion.ReduceSlices();
+  fetcher.Exchange();
+  for (DirectCompletion& completion : direct) completion.Finish();
+  for (Completion& completion : others) completion.Finish();
+  board->FinishReading();
 }
 
 }  // namespace hv

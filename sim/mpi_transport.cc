@@ -1,23 +1,17 @@
-// Ranks as MPI processes; with the mains the only file that knows <mpi.h>.
-//
-// Open MPI's defaults are wrong for many ranks on few cores: UCX probing costs 200 ms of start-up,
-// ranks that wait spin, and large temporaries are unmapped after every call. They are set right before
-// MPI_Init, unless the user has set them.
+// Ranks as MPI processes. Agreement goes through the memory of a node first and then, if there are
+// several, between the leaders of the nodes; data that nobody can read in place goes by messages.
 #include "sim/mpi_transport.h"
-
-#define OMPI_SKIP_MPICXX 1  // the C++ bindings do not compile without warnings
-#include <malloc.h>
-#include <mpi.h>
 
 #include <algorithm>
 #include <array>
-#include <climits>
-#include <cstdlib>
 #include <map>
 #include <memory>
-#include <string_view>
 
 #include "base/check.h"
+#include "eval/value.h"
+#include "sim/bytes.h"
+#include "sim/launch_settings.h"
+#include "sim/mpi_node.h"
 #include "sim/watchdog.h"
 
 namespace hv {
@@ -55,6 +49,17 @@ MPI_Op OperationOf(ScalarFn fn) {
   }
 }
 
+// Large values live where the other ranks of the node can read them.
+class ArenaStorage : public StorageSource {
+ public:
+  explicit ArenaStorage(SharedArena* arena) : arena_(arena) {}
+  std::byte* Allocate(size_t bytes) override { return arena_->Allocate(bytes); }
+  bool Release(std::byte* data, size_t bytes) override { return arena_->Release(data, bytes); }
+
+ private:
+  SharedArena* arena_;
+};
+
 class MpiTransport : public Transport {
  public:
   MpiTransport() {
@@ -63,56 +68,53 @@ class MpiTransport : public Transport {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     rank_ = Rank(rank);
     size_ = size;
-    MPI_Comm node = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    int here = 1;
-    MPI_Comm_size(node, &here);
-    MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Comm_free(&node);
-    ranks_per_node_ = here;
+    if (nodes_.own == nullptr) return;
+    static ArenaStorage storage(&nodes_.own->arena());
+    SetStorageSource(&storage);
+    if (nodes_.ranks.size() > 1) nodes_.own->SetIdle(ServeMessages);
   }
 
   Rank rank() const override { return rank_; }
   int64_t size() const override { return size_; }
-  int64_t ranks_per_node() const override { return ranks_per_node_; }
+  NodeRanks* node() override { return nodes_.own; }
+  int64_t ranks_per_node() const override { return nodes_.most_ranks; }
 
   void LimitWaits(double seconds) override {
-    if (watchdog_ == nullptr && seconds > 0) watchdog_ = std::make_unique<Watchdog>(rank_);
+    if (watchdog_ == nullptr && seconds > 0) {
+      watchdog_ = std::make_unique<Watchdog>(rank_);
+      if (nodes_.own != nullptr) nodes_.own->SetWatchdog(watchdog_.get());
+    }
     if (watchdog_ != nullptr) watchdog_->LimitWaits(seconds);
   }
 
   std::vector<std::string> AllGather(const std::string& mine) override {
-    const Watchdog::Wait wait(watchdog_.get());
-    const size_t ranks = static_cast<size_t>(size_);
-    HV_CHECK(mine.size() < kLargestPiece / ranks, "a state too large to agree on");
-    const int own = static_cast<int>(mine.size());
-    std::vector<int> sizes(ranks), begins(ranks);
-    MPI_Allgather(&own, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    int total = 0;
-    for (size_t r = 0; r < ranks; ++r) {
-      begins[r] = total;
-      total += sizes[r];
-    }
-    std::string all(static_cast<size_t>(total), '\0');
-    MPI_Allgatherv(mine.data(), own, MPI_BYTE, all.data(), sizes.data(), begins.data(), MPI_BYTE,
-                   MPI_COMM_WORLD);
-    std::vector<std::string> parts(ranks);
-    for (size_t r = 0; r < ranks; ++r) {
-      parts[r] = all.substr(static_cast<size_t>(begins[r]), static_cast<size_t>(sizes[r]));
-    }
-    return parts;
+    if (!nodes_.share_memory) return GatherByMpi(mine, MPI_COMM_WORLD);
+    std::vector<std::string> here =
+        nodes_.own != nullptr ? nodes_.own->GatherTexts(mine) : std::vector<std::string>{mine};
+    if (nodes_.ranks.size() == 1) return here;
+    std::string all;
+    if (IsLeader()) all = GatherBetweenNodes(here);
+    if (nodes_.own != nullptr) all = nodes_.own->GatherTexts(all)[0];
+    return UnpackByNode(all);
   }
 
-  // Equal iff the minimum of the hash and of its complement are each other's complement.
   bool AllEqual(uint64_t hash) override {
-    const Watchdog::Wait wait(watchdog_.get());
-    std::array<uint64_t, 2> least{hash, ~hash};
-    MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-    return least[0] == ~least[1];
+    if (!nodes_.share_memory) return EqualByMpi(hash, MPI_COMM_WORLD);
+    bool equal = true;
+    if (nodes_.own != nullptr) {
+      nodes_.own->Enter(hash);
+      equal = nodes_.own->AllEntered(hash);
+    }
+    if (nodes_.ranks.size() == 1) return equal;
+    if (IsLeader()) equal = EqualBetweenNodes(hash, equal);
+    if (nodes_.own == nullptr) return equal;
+    nodes_.own->Enter(equal ? 1 : 0);
+    return nodes_.own->SignatureOfLeader() != 0;
   }
 
   void Exchange(std::span<const OutgoingMessage> sends,
                 std::span<const IncomingMessage> receives) override {
+    if (sends.empty() && receives.empty()) return;
     const Watchdog::Wait wait(watchdog_.get());
     std::vector<MPI_Request> requests;
     for (const IncomingMessage& m : receives) {
@@ -132,10 +134,7 @@ class MpiTransport : public Transport {
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
 
-  void Barrier() override {
-    const Watchdog::Wait wait(watchdog_.get());
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
+  void Barrier() override { AllEqual(0); }
 
   // The last wait of all.
   void Finalize() {
@@ -160,6 +159,53 @@ class MpiTransport : public Transport {
   }
 
  private:
+  // Ranks of other nodes may wait for what this one has still to pass on.
+  static void ServeMessages() {
+    int arrived = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
+  }
+
+  bool IsLeader() const { return nodes_.leaders != MPI_COMM_NULL; }
+
+  std::vector<std::string> GatherByMpi(const std::string& mine, MPI_Comm communicator) const {
+    const Watchdog::Wait wait(watchdog_.get());
+    HV_CHECK(mine.size() < kLargestPiece / static_cast<size_t>(size_),
+             "a state too large to agree on");
+    return GatherTexts(mine, communicator);
+  }
+
+  // Equal iff the minimum of the hash and of its complement are each other's complement.
+  bool EqualByMpi(uint64_t hash, MPI_Comm communicator) const {
+    const Watchdog::Wait wait(watchdog_.get());
+    std::array<uint64_t, 2> least{hash, ~hash};
+    MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_UINT64_T, MPI_MIN, communicator);
+    return least[0] == ~least[1];
+  }
+
+  // Of a leader: do all ranks of all nodes have this hash? `equal`: those of its own.
+  bool EqualBetweenNodes(uint64_t hash, bool equal) const {
+    const bool same = EqualByMpi(hash, nodes_.leaders);
+    return EqualByMpi(equal ? 1 : 0, nodes_.leaders) && equal && same;
+  }
+
+  // Of a leader: the texts of all nodes, packed.
+  std::string GatherBetweenNodes(const std::vector<std::string>& here) const {
+    ByteWriter out;
+    for (const std::string& text : here) out.PutText(text);
+    std::string all;
+    for (const std::string& node : GatherByMpi(out.Take(), nodes_.leaders)) all += node;
+    return all;
+  }
+
+  std::vector<std::string> UnpackByNode(const std::string& all) const {
+    std::vector<std::string> texts(static_cast<size_t>(size_));
+    ByteReader in(all);
+    for (const std::vector<Rank>& node : nodes_.ranks) {
+      for (const Rank rank : node) texts[static_cast<size_t>(rank.value)] = in.GetText();
+    }
+    return texts;
+  }
+
   // Made when a set of ranks first meets; the ranks of the set get here together.
   MPI_Comm CommunicatorOf(const std::vector<Rank>& ranks) {
     const auto [known, is_new] = communicators_.emplace(ranks, MPI_COMM_NULL);
@@ -188,7 +234,7 @@ class MpiTransport : public Transport {
 
   Rank rank_;
   int64_t size_ = 1;
-  int64_t ranks_per_node_ = 1;
+  MpiNodes nodes_;
   std::map<std::vector<Rank>, MPI_Comm> communicators_;
   std::unique_ptr<Watchdog> watchdog_;  // once waits are limited
 };
@@ -204,22 +250,10 @@ class MpiSession : public Session {
 
 void TakeJobDown(int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
-void PrepareEnvironment() {
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, INT_MAX);
-  mallopt(M_TOP_PAD, 64 << 20);
-  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-  const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  const char* world = std::getenv("OMPI_COMM_WORLD_SIZE");
-  const bool one_node =
-      local != nullptr && world != nullptr && std::string_view(local) == std::string_view(world);
-  if (one_node) setenv("OMPI_MCA_pml", "ob1", 0);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Session>> StartMpiSession(int64_t launched) {
-  PrepareEnvironment();
+  PrepareRank();
   int provided = 0;  // a watchdog is a thread that never calls MPI
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   auto session = std::make_unique<MpiSession>();

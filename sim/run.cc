@@ -10,7 +10,9 @@
 #include "sim/device.h"
 #include "sim/events.h"
 #include "sim/exchange.h"
+#include "sim/operand_board.h"
 #include "sim/plan.h"
+#include "sim/work_note.h"
 
 namespace hv {
 namespace {
@@ -19,7 +21,8 @@ class Run {
  public:
   Run(const ModulePlan& plan, const RunOptions& options)
       : plan_(plan), options_(options), context_(plan, options),
-        placement_{plan.mesh.devices(), options.transport->size()} {}
+        placement_{plan.mesh.devices(), options.transport->size()},
+        board_(plan, placement_, options.transport->node(), options.transport->rank()) {}
 
   Result<RunOutcome> Execute(const InputFn& inputs) {
     StartDevices(inputs);
@@ -27,7 +30,7 @@ class Run {
     RunOutcome outcome;
     while (true) {
       RunDevices();
-      Agreement agreement = Agree(plan_, devices_, options_.transport);
+      Agreement agreement = Agree(plan_, devices_, options_.transport, &board_);
       if (agreement.error) return tl::make_unexpected(std::move(*agreement.error));
       if (agreement.stall) {
         outcome.stall = std::move(agreement.stall);
@@ -35,7 +38,7 @@ class Run {
       }
       if (agreement.finished) break;
       if (options_.record_events) RecordEvents(agreement.complete, devices_, &outcome.events);
-      CompleteMeetings(&context_, devices_, placement_, agreement.complete);
+      CompleteMeetings(&context_, devices_, placement_, agreement.complete, &board_);
     }
     outcome.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -93,6 +96,8 @@ class Run {
   const RunOptions& options_;
   RunContext context_;
   Placement placement_;
+  OperandBoard board_;
+  const WorkNote::Run work_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<Value> shared_;  // while devices start: the last argument of every parameter
 };

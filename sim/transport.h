@@ -1,5 +1,6 @@
-// How ranks talk: agreement (every rank learns every rank's message) and data. The in-process
-// transport is one rank talking to itself; the MPI transport is the only file that knows <mpi.h>.
+// How ranks talk: agreement (every rank learns every rank's message) and data. The in-process transport
+// is one rank talking to itself. Ranks of one node agree, and read each other's data, through the memory
+// they share (node_ranks.h); between nodes, and where memory cannot be shared, MPI carries both.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,8 @@
 #include "hlo/op.h"
 
 namespace hv {
+
+class NodeRanks;
 
 struct OutgoingMessage {
   Rank to;
@@ -30,6 +33,8 @@ class Transport {
   virtual ~Transport() = default;
   virtual Rank rank() const = 0;
   virtual int64_t size() const = 0;
+  // The ranks whose memory this one sees, itself included; null if there are no others.
+  virtual NodeRanks* node() { return nullptr; }
   // Most ranks that share one node's memory.
   virtual int64_t ranks_per_node() const { return size(); }
   // Every rank's `mine`, by rank. Collective over all ranks.

@@ -48,6 +48,7 @@ void Watchdog::Watch() {
     const bool waits_on = turns == seen && turns % 2 == 1;
     waited = waits_on ? waited + kTickSeconds : 0;
     seen = turns;
+    if (turns % 2 == 0 && at_work_) at_work_();
     const double limit = limit_seconds_;
     if (limit > 0 && waited > limit + kStaggerSeconds * static_cast<double>(rank_.value)) {
       GiveUp(waited);
@@ -56,9 +57,10 @@ void Watchdog::Watch() {
 }
 
 void Watchdog::GiveUp(double seconds) const {
-  std::fprintf(stderr,
-               "error: rank %lld has waited %.0f s for another rank, which is stopped or hangs\n",
-               static_cast<long long>(rank_.value), seconds);
+  const std::string known = whom_ ? whom_() : "";
+  std::fprintf(stderr, "error: rank %lld has waited %.0f s for %s\n",
+               static_cast<long long>(rank_.value), seconds,
+               known.empty() ? "another rank, which is stopped or hangs" : known.c_str());
   std::fflush(stderr);
   _exit(kInternalError);
 }

@@ -5,8 +5,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "base/strong_id.h"
 
@@ -27,6 +30,10 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
 
   void LimitWaits(double seconds);  // 0: waits may take for ever
+  // Who is waited for and what is known of them, in words; empty: nobody knows. Before any wait.
+  void SetWhom(std::function<std::string()> whom) { whom_ = std::move(whom); }
+  // Called every now and then while the process works; before any wait.
+  void SetAtWork(std::function<void()> at_work) { at_work_ = std::move(at_work); }
 
   // A stretch of waiting; `watchdog` may be null.
   class Wait {
@@ -53,6 +60,8 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;
+  std::function<std::string()> whom_;
+  std::function<void()> at_work_;
   std::thread thread_;
 };
 

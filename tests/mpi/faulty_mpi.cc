@@ -1,11 +1,16 @@
-// An MPI library with a fault, for tests: loaded before the real one, it does what
-// HV_FAULT=KIND@RANK says on that rank, at its tenth collective call where KIND is a way to fail:
+// A rank with a fault, for tests: loaded before the MPI library and the C library, it does what
+// HV_FAULT=KIND@RANK says on that rank. Where KIND is a way to fail, it does so in the middle of a
+// run: at the tenth collective call of MPI, or when the rank has given way to others so often while
+// it waited for them (through shared memory it waits without MPI).
 //   kill, stop: the signal;  leave: exit without a word;
-//   flip: a bit of every large message;  reduce: one element of every reduction of data.
+//   flip: a bit of every large message;  reduce: one element of every reduction of data;
+//   delay: sleeps now and then where it gives way, KIND@all on every rank.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -14,20 +19,41 @@
 
 namespace {
 
-constexpr int kSmall = 1024;  // bytes, counts: what programs say to each other about themselves
+constexpr int kSmall = 1024;    // bytes, counts: what programs say to each other about themselves
+constexpr int kCalls = 40;      // of MPI collectives, the start of a job included
+constexpr int kPatience = 100;  // times that a rank gives way before it fails
+constexpr int kDelayEvery = 40, kLongestDelay = 3000;  // on average; microseconds
 
 bool IsFault(std::string_view kind) {
   const char* fault = std::getenv("HV_FAULT");
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  return fault != nullptr && rank != nullptr && fault == std::string(kind) + "@" + rank;
+  if (fault == nullptr || rank == nullptr) return false;
+  return fault == std::string(kind) + "@" + rank || fault == std::string(kind) + "@all";
+}
+
+void Fail() {
+  if (IsFault("kill")) raise(SIGKILL);
+  if (IsFault("stop")) raise(SIGSTOP);
+  if (IsFault("leave")) _exit(0);
 }
 
 void CountCollective() {
   static int calls = 0;
-  if (++calls != 10) return;
-  if (IsFault("kill")) raise(SIGKILL);
-  if (IsFault("stop")) raise(SIGSTOP);
-  if (IsFault("leave")) _exit(0);
+  if (++calls == kCalls) Fail();
+}
+
+// Is this code of the program, not of a library?
+bool IsOfProgram(const void* code) {
+  Dl_info info;
+  return dladdr(code, &info) != 0 &&
+         std::string_view(info.dli_fname).find(".so") == std::string::npos;
+}
+
+void Delay() {
+  static const bool delays = IsFault("delay");
+  static std::mt19937 random(static_cast<unsigned>(getpid()));
+  if (delays && random() % kDelayEvery == 0)
+    usleep(static_cast<unsigned>(random() % kLongestDelay));
 }
 
 void* largest_message = nullptr;
@@ -35,6 +61,16 @@ void* largest_message = nullptr;
 }  // namespace
 
 extern "C" {
+
+int sched_yield() noexcept {
+  static const auto real = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "sched_yield"));
+  static int calls = 0;
+  if (IsOfProgram(__builtin_return_address(0))) {
+    if (++calls == kPatience) Fail();
+    Delay();
+  }
+  return real();
+}
 
 int MPI_Allgather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                   MPI_Datatype to_type, MPI_Comm communicator) {

@@ -1,6 +1,7 @@
-#include "sim/local_completion.h"
+#include "sim/direct_completion.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/parallel.h"
@@ -9,6 +10,8 @@
 #include "eval/stream_fold.h"
 #include "sim/hash.h"
 #include "sim/leaves.h"
+#include "sim/library_reduction.h"
+#include "sim/meeting_plan.h"
 #include "sim/recipe.h"
 #include "sim/reduction.h"
 
@@ -18,36 +21,64 @@ namespace {
 // Runs of a box from which folding it where it lies beats folding everything and cutting it out.
 constexpr int64_t kFoldedRunBytes = 256;
 
-class LocalCompletion {
+// From here on every rank reduces a slice of an all-reduce; below, reducing everything everywhere
+// costs less than waiting for each other once more.
+constexpr int64_t kSplitBytes = 32 * 1024;
+
+// Elements of a slice but the last come in so many: whole cache lines, whatever the type.
+constexpr int64_t kSliceGrain = 64;
+
+}  // namespace
+
+class DirectCompletion::Work {
  public:
-  LocalCompletion(RunContext* context, const Fetcher& fetcher, const Meeting& meeting)
-      : context_(*context), meeting_(meeting), collective_(*meeting.collective) {
+  Work(RunContext* context, Fetcher* fetcher, const Meeting& meeting)
+      : context_(*context),
+        fetcher_(*fetcher),
+        meeting_(meeting),
+        collective_(*meeting.collective) {
     for (const Meeting::Member& member : meeting.members) {
-      members_.push_back(&fetcher.LocalDevice(member.device));
       devices_.push_back(member.device);
-      posts_.push_back(&members_.back()->post({meeting.key, member.role}));
+      const bool is_local = fetcher->IsLocal(member.device);
+      members_.push_back(is_local ? &fetcher->LocalDevice(member.device) : nullptr);
+      posts_.push_back(is_local ? &members_.back()->post({meeting.key, member.role}) : nullptr);
+      const Rank rank = fetcher->RankOf(member.device);
+      const bool is_known = std::find(ranks_.rbegin(), ranks_.rend(), rank) != ranks_.rend();
+      if (!is_known) ranks_.push_back(rank);
     }
     reduced_.resize(collective_.operands.size());
+  }
+
+  Status Reduce() {
+    if (!Reduces(collective_)) return {};
+    HV_RETURN_IF_ERROR(ChooseFold());
+    for (size_t o = 0; IsSplit() && o < reduced_.size(); ++o) ReduceSlice(o);
+    return {};
+  }
+
+  void Fail(const Error& error) {
+    for (Device* member : members_) {
+      if (member == nullptr) continue;
+      member->Fail(PlacedAt(error, context_.module(), *collective_.instruction));
+    }
   }
 
   // Results first, then completion: completing a post drops the operands others still read.
   Status Finish() {
     const MeetingPlan& plan =
         context_.meeting_plans().Of(collective_, meeting_.key.group, devices_);
-    if (Reduces(collective_)) HV_RETURN_IF_ERROR(ChooseFold());
-    std::vector<Value> results;
-    for (const std::vector<LeafPlan>& leaves : plan.members) {
-      if (leaves.empty()) {
-        results.emplace_back();  // the sender of a message
-        continue;
-      }
-      HV_ASSIGN(Value result, Make(leaves));
-      results.push_back(std::move(result));
+    for (size_t o = 0; IsSplit() && o < reduced_.size(); ++o) GatherSlices(o);
+    std::vector<Value> results(plan.members.size());
+    for (size_t k = 0; k < results.size(); ++k) {
+      const bool is_wanted = results.size() == 1 || members_[k] != nullptr;
+      if (!is_wanted || plan.members[k].empty()) continue;  // not here; the sender of a message
+      HV_ASSIGN(results[k], Make(plan.members[k]));
     }
     reduced_.clear();
     RunCopies();
     results.resize(members_.size(), results[0]);  // where all receive the same
     for (size_t k = 0; k < members_.size(); ++k) {
+      if (members_[k] == nullptr) continue;
       Value result = std::move(results[k]);
       if (context_.options().private_results && !result.empty()) {
         result = PrivateCopy(std::move(result));
@@ -58,15 +89,17 @@ class LocalCompletion {
   }
 
  private:
-  const Value& Operand(LeafPlan::Source source) const {
-    return posts_[source.member]->operands[source.operand];
+  Value Operand(LeafPlan::Source source) const {
+    const Posted* post = posts_[source.member];
+    return post != nullptr ? post->operands[source.operand]
+                           : fetcher_.Peek(meeting_, source.member, source.operand);
   }
 
   Result<Value> Make(const std::vector<LeafPlan>& leaves) {
     std::vector<Value> made;
     for (const LeafPlan& leaf : leaves) {
       HV_ASSIGN(Value value, leaf.fold ? Fold(leaf) : Move(leaf));
-      made.push_back(std::move(value));
+      made.push_back(value.IsBorrowed() ? PrivateCopy(std::move(value)) : std::move(value));
     }
     return Assemble(collective_.result, std::move(made));
   }
@@ -164,23 +197,75 @@ class LocalCompletion {
   std::vector<const std::byte*> StreamsOf(size_t o) const {
     std::vector<const std::byte*> streams;
     streams.reserve(posts_.size());
-    for (const Posted* post : posts_) streams.push_back(post->operands[o].bytes().data());
+    for (size_t k = 0; k < posts_.size(); ++k) streams.push_back(Operand({k, o}).bytes().data());
     return streams;
+  }
+
+  // All ranks see the same.
+  bool IsSplit() const {
+    if (!fold_ || ranks_.size() < 2 || collective_.opcode != Opcode::kAllReduce) return false;
+    int64_t bytes = 0;
+    for (const Shape* operand : collective_.operands) {
+      bytes += operand->element_count * HostBytes(operand->type);
+    }
+    return bytes >= kSplitBytes;
+  }
+  // The elements that the rank with number `n` among those of the members reduces.
+  std::pair<int64_t, int64_t> SliceOf(size_t n, size_t o) const {
+    const int64_t count = collective_.operands[o]->element_count;
+    const auto ranks = static_cast<int64_t>(ranks_.size());
+    const int64_t grains = (count + kSliceGrain - 1) / kSliceGrain;
+    const auto edge = [&](int64_t i) { return std::min(count, grains * i / ranks * kSliceGrain); };
+    return {edge(static_cast<int64_t>(n)), edge(static_cast<int64_t>(n) + 1)};
+  }
+  void FoldSlice(size_t n, size_t o) {
+    const auto [begin, end] = SliceOf(n, o);
+    std::vector<const std::byte*> streams = StreamsOf(o);
+    const int64_t at = begin * reduced_[o].element_bytes();
+    for (const std::byte*& stream : streams) stream += at;
+    fold_->Run(streams, places_[o] + at, static_cast<size_t>(end - begin));
+  }
+  void ReduceSlice(size_t o) {
+    reduced_[o] = Value::NewNative(collective_.operands[o]);
+    places_.push_back(reduced_[o].MutableBytes().data());
+    const auto own = std::find(ranks_.begin(), ranks_.end(), fetcher_.rank());
+    FoldSlice(static_cast<size_t>(own - ranks_.begin()), o);
+    fetcher_.PublishReduced(meeting_.key, o, reduced_[o]);
+  }
+  // Starting behind the own slice, so that the ranks do not all read the same one.
+  void GatherSlices(size_t o) {
+    const auto own = std::find(ranks_.begin(), ranks_.end(), fetcher_.rank());
+    const size_t first = static_cast<size_t>(own - ranks_.begin());
+    const int64_t width = reduced_[o].element_bytes();
+    for (size_t k = 1; k < ranks_.size(); ++k) {
+      const size_t n = (first + k) % ranks_.size();
+      const auto [begin, end] = SliceOf(n, o);
+      const std::byte* whole =
+          fetcher_.FindReduced(ranks_[n], meeting_.key, o, reduced_[o].bytes().size());
+      if (whole == nullptr) {  // it had no room that others can read
+        FoldSlice(n, o);
+        continue;
+      }
+      std::memcpy(places_[o] + begin * width, whole + begin * width,
+                  static_cast<size_t>((end - begin) * width));
+    }
   }
 
   // Into the first operand's storage if nobody else needs it.
   Result<Value> FoldWhole(size_t o) {
+    if (!reduced_[o].empty()) return std::move(reduced_[o]);  // split
     if (posts_.size() == 1) return posts_[0]->operands[o];
     if (fold_) {
       const std::vector<const std::byte*> streams = StreamsOf(o);
-      Value& first = posts_[0]->operands[o];
-      Value result = first.IsUnique() ? std::move(first) : Value::NewNative(first.shape());
+      const bool is_free = posts_[0] != nullptr && posts_[0]->operands[o].IsUnique();
+      Value result =
+          is_free ? std::move(posts_[0]->operands[o]) : Value::NewNative(collective_.operands[o]);
       fold_->Run(streams, result.MutableBytes().data(),
                  static_cast<size_t>(result.element_count()));
       return result;
     }
     std::vector<Value> values;
-    for (const Posted* post : posts_) values.push_back(post->operands[o]);
+    for (size_t k = 0; k < posts_.size(); ++k) values.push_back(Operand({k, o}));
     context_.domain().EnterCollective(*collective_.instruction, devices_);
     const CollectiveKey& key = meeting_.key;
     const uint64_t salt =
@@ -224,36 +309,57 @@ class LocalCompletion {
 
 
   RunContext& context_;
+  Fetcher& fetcher_;
   const Meeting& meeting_;
   const Collective& collective_;
-  std::vector<Device*> members_;
+  std::vector<Device*> members_;  // null: on another rank
   std::vector<DeviceId> devices_;
   std::vector<Posted*> posts_;
+  std::vector<Rank> ranks_;  // that have members
   std::optional<StreamFold> fold_;
   std::vector<Copy> copies_;
   int64_t copied_bytes_ = 0;
-  std::vector<Value> reduced_;  // operands that were folded as a whole to be cut up
+  std::vector<Value> reduced_;      // operands folded as a whole: to be cut up, or slice by slice
+  std::vector<std::byte*> places_;  // of those, while slices are still written
 };
 
-}  // namespace
-
-bool CompletesLocally(const RunContext& context, const Fetcher& fetcher, const Meeting& meeting) {
+bool CompletesDirectly(const RunContext& context, const Placement& placement,
+                       const Fetcher& fetcher, const Meeting& meeting) {
   const Collective& collective = *meeting.collective;
   if (FirstControl(collective) != collective.operands.size()) return false;
   if (Reduces(collective) && context.options().order == ReductionOrder::kRing) return false;
-  return std::all_of(meeting.members.begin(), meeting.members.end(), [&](const auto& member) {
-    return fetcher.IsLocal(member.device) &&
-           fetcher.LocalDevice(member.device).post({meeting.key, member.role}).selectors.empty();
-  });
+  bool is_local = true;
+  for (const Meeting::Member& member : meeting.members) {
+    if (!fetcher.IsLocal(member.device)) {
+      is_local = false;
+    } else if (!fetcher.LocalDevice(member.device)
+                    .post({meeting.key, member.role})
+                    .selectors.empty()) {
+      return false;
+    }
+  }
+  if (is_local) return true;
+  return !ReducedByLibrary(context, placement, meeting) &&
+         std::all_of(meeting.members.begin(), meeting.members.end(),
+                     [&](const auto& member) { return fetcher.IsPublished(meeting, member); });
 }
 
-void CompleteLocally(RunContext* context, const Fetcher& fetcher, const Meeting& meeting) {
-  const Status made = LocalCompletion(context, fetcher, meeting).Finish();
-  if (made) return;
-  for (const Meeting::Member& member : meeting.members) {
-    fetcher.LocalDevice(member.device)
-        .Fail(PlacedAt(made.error(), context->module(), *meeting.collective->instruction));
+DirectCompletion::DirectCompletion(RunContext* context, Fetcher* fetcher, const Meeting& meeting)
+    : work_(std::make_unique<Work>(context, fetcher, meeting)) {}
+
+DirectCompletion::DirectCompletion(DirectCompletion&&) noexcept = default;
+DirectCompletion::~DirectCompletion() = default;
+
+void DirectCompletion::Reduce() {
+  if (const Status reduced = work_->Reduce(); !reduced) {
+    work_->Fail(reduced.error());
+    work_.reset();
   }
+}
+
+void DirectCompletion::Finish() {
+  if (work_ == nullptr) return;
+  if (const Status made = work_->Finish(); !made) work_->Fail(made.error());
 }
 
 }  // namespace hv

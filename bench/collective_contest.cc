@@ -1,0 +1,499 @@
+#include "bench/collective_contest.h"
+
+#define OMPI_SKIP_MPICXX 1
+#include <fmt/format.h>
+#include <malloc.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/check.h"
+#include "eval/stream_fold.h"
+#include "eval/value.h"
+#include "hlo/parser.h"
+#include "hlo/validator.h"
+#include "sim/node_ranks.h"
+#include "sim/run.h"
+
+namespace hv {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSliceSeconds = 0.01;                   // of one contestant in one repeat
+constexpr int kMostIterations = 400, kFewestTurns = 10;  // of a loop: its start counts too
+constexpr int64_t kReduceAllBytes = 32 * 1024;           // up to here everybody reduces everything
+constexpr int64_t kPairBytes = 64 * 1024;
+constexpr size_t kWaitForReadersBytes = 256 * 1024;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Contestants take turns; all ranks time each of them together.
+class Race {
+ public:
+  explicit Race(NodeRanks* node) : node_(node) {}
+
+  // `run` does it so often and says how long one took.
+  void AddTimed(std::string name, std::function<double(int iterations)> run) {
+    contestants_.push_back({std::move(name), std::move(run), 1, {}});
+  }
+  void Add(std::string name, const std::function<void()>& once) {
+    AddTimed(std::move(name), [once](int iterations) {
+      const auto start = Clock::now();
+      for (int i = 0; i < iterations; ++i) once();
+      return SecondsSince(start) / iterations;
+    });
+  }
+
+  // Of work in which nobody waits: until the last rank has done it.
+  void AddTogether(std::string name, const std::function<void()>& once) {
+    AddTimed(std::move(name), [this, once](int iterations) {
+      const auto start = Clock::now();
+      for (int i = 0; i < iterations; ++i) once();
+      node_->Enter(0);
+      return SecondsSince(start) / iterations;
+    });
+  }
+
+  ContestRow Run(int64_t bytes, int repeats) {
+    for (Contestant& c : contestants_) {
+      Time(c, 2);
+      c.iterations = std::clamp(static_cast<int>(kSliceSeconds / Time(c, 2)), 1, kMostIterations);
+    }
+    for (int r = 0; r < repeats; ++r) {
+      for (Contestant& c : contestants_) c.seconds.push_back(Time(c, c.iterations));
+    }
+    ContestRow row{bytes, {}};
+    for (Contestant& c : contestants_) {
+      const auto middle = c.seconds.begin() + repeats / 2;
+      std::nth_element(c.seconds.begin(), middle, c.seconds.end());
+      row.seconds.emplace_back(c.name, *middle);
+    }
+    return row;
+  }
+
+ private:
+  struct Contestant {
+    std::string name;
+    std::function<double(int)> run;
+    int iterations;
+    std::vector<double> seconds;
+  };
+
+  double Time(const Contestant& c, int iterations) {
+    node_->Enter(0);
+    double seconds = c.run(iterations);
+    node_->Enter(0);
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return std::max(seconds, 1e-9);
+  }
+
+  NodeRanks* node_;
+  std::vector<Contestant> contestants_;
+};
+
+// Floats whose sums are exact, in storage that values have.
+class Floats {
+ public:
+  // In `arena` for good, if there is one.
+  explicit Floats(int64_t bytes, int64_t seed = 0, SharedArena* arena = nullptr)
+      : size_(static_cast<size_t>(bytes)),
+        buffer_(arena == nullptr ? Buffer::New(size_) : nullptr),
+        bytes_(arena == nullptr ? buffer_->data() : arena->Allocate(size_)) {
+    for (int64_t i = 0; i < bytes / 4; ++i) data()[i] = static_cast<float>((i + seed) % 61);
+  }
+  ~Floats() {
+    if (buffer_ != nullptr) Buffer::Delete(buffer_);
+  }
+  Floats(const Floats&) = delete;
+  Floats& operator=(const Floats&) = delete;
+  float* data() const { return reinterpret_cast<float*>(bytes_); }
+  std::byte* bytes() const { return bytes_; }
+  size_t size() const { return size_; }
+
+ private:
+  size_t size_;
+  Buffer* buffer_;
+  std::byte* bytes_;
+};
+
+// The sum of f32 as the interpreter folds it.
+class Sum {
+ public:
+  Sum() {
+    module_ = *ParseModule("<bench>",
+                           "HloModule m\nsum { a = f32[] parameter(0) b = f32[] parameter(1) "
+                           "ROOT c = f32[] add(a, b) }\nENTRY e { ROOT x = f32[] parameter(0) }");
+    fold_ = *StreamFold::Make(*module_, 0, ElementType::kF32);
+  }
+  void Run(std::span<const std::byte* const> in, std::byte* out, size_t bytes) const {
+    fold_->Run(in, out, bytes / sizeof(float));
+  }
+
+ private:
+  std::optional<Module> module_;
+  std::optional<StreamFold> fold_;
+};
+
+// Collectives over the memory of a node: publish, meet once, read in place.
+class SharedPath {
+ public:
+  // Of each rank's devices, equally many on all of them, one operand each.
+  SharedPath(NodeRanks* node, Rank own, const std::vector<const Floats*>& operands)
+      : node_(node),
+        own_(static_cast<size_t>(node->PositionOf(own))),
+        operands_(operands),
+        ranks_(static_cast<size_t>(node->size())) {}
+
+  void ReduceScatter(std::byte* out) {
+    Begin();
+    const size_t share = operands_[0]->size() / ranks_;
+    Fold(own_ * share, share, out);
+    End();
+  }
+  void AllReduce(std::byte* out) {
+    Begin();
+    const size_t bytes = operands_[0]->size(), share = bytes / ranks_;
+    if (static_cast<int64_t>(bytes) <= kReduceAllBytes) {
+      Fold(0, bytes, out);
+    } else {
+      // Everybody's share lies behind its operand.
+      Fold(own_ * share, share, reduced_.bytes());
+      node_->Reach(NodeRanks::kReduced);
+      for (size_t k = 0; k < ranks_; ++k) {
+        const size_t r = (own_ + k) % ranks_;
+        node_->Await(NodeRanks::kReduced, static_cast<int64_t>(r));
+        std::memcpy(out + r * share, PlaceOf(r, operands_.size(), share), share);
+      }
+    }
+    End();
+  }
+  void AllGather(size_t shard, std::byte* out) {
+    Begin();
+    for (size_t k = 0; k < ranks_; ++k) {
+      const size_t r = (own_ + k) % ranks_;
+      std::memcpy(out + r * shard, PlaceOf(r, 0, shard), shard);
+    }
+    End();
+  }
+  void AllToAll(std::byte* out) {
+    Begin();
+    const size_t bytes = operands_[0]->size(), block = bytes / ranks_;
+    for (size_t k = 0; k < ranks_; ++k) {
+      const size_t r = (own_ + k) % ranks_;
+      std::memcpy(out + r * block, PlaceOf(r, 0, bytes) + own_ * block, block);
+    }
+    End();
+  }
+  void Permute(std::byte* out) {
+    Begin();
+    const size_t bytes = operands_[0]->size();
+    std::memcpy(out, PlaceOf((own_ + ranks_ - 1) % ranks_, 0, bytes), bytes);
+    End();
+  }
+
+ private:
+  void Begin() {
+    offsets_.clear();
+    for (const Floats* operand : operands_) offsets_.push_back(Publish(*operand));
+    if (static_cast<int64_t>(operands_[0]->size()) > kReduceAllBytes) {
+      offsets_.push_back(Publish(reduced_));
+    }
+    node_->Post(std::as_bytes(std::span(offsets_)));
+    node_->Enter(kSignature);
+    HV_CHECK(node_->AllEntered(kSignature), "ranks at different collectives");
+  }
+  size_t Publish(const Floats& array) {
+    std::byte* place = array.bytes();
+    if (!node_->arena().Holds(place)) {
+      place = node_->Scratch(array.size());
+      std::memcpy(place, array.bytes(), array.size());
+    }
+    return node_->arena().OffsetOf(place);
+  }
+  const std::byte* PlaceOf(size_t rank, size_t number, size_t bytes) {
+    const auto position = static_cast<int64_t>(rank);
+    size_t offset = 0;
+    std::memcpy(&offset, node_->BulletinOf(position).data() + number * sizeof offset,
+                sizeof offset);
+    return node_->At(position, offset, bytes);
+  }
+  void Fold(size_t begin, size_t bytes, std::byte* out) {
+    streams_.clear();
+    for (size_t r = 0; r < ranks_; ++r) {
+      for (size_t o = 0; o < operands_.size(); ++o) {
+        streams_.push_back(PlaceOf(r, o, operands_[o]->size()) + begin);
+      }
+    }
+    sum_.Run(streams_, out, bytes);
+  }
+  void End() {
+    node_->Reach(NodeRanks::kRead);
+    if (operands_[0]->size() < kWaitForReadersBytes) return;
+    for (size_t r = 0; r < ranks_; ++r) node_->Await(NodeRanks::kRead, static_cast<int64_t>(r));
+  }
+
+  static constexpr uint64_t kSignature = 0x5347;
+
+  NodeRanks* node_;
+  size_t own_;
+  std::vector<const Floats*> operands_;
+  size_t ranks_;
+  Floats reduced_{
+      static_cast<int64_t>(std::max(operands_[0]->size() / ranks_, size_t{kReduceAllBytes}))};
+  Sum sum_;
+  std::vector<size_t> offsets_;
+  std::vector<const std::byte*> streams_;
+};
+
+// Open MPI as its users run it: large temporaries come from the system and go back after every
+// call.
+class UntunedMalloc {
+ public:
+  UntunedMalloc() { Set(65536, 128 << 10, 128 << 10); }
+  ~UntunedMalloc() { Set(0, INT_MAX, 64 << 20); }
+
+ private:
+  static void Set(int most_maps, int trim, int pad) {
+    mallopt(M_MMAP_MAX, most_maps);
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_TRIM_THRESHOLD, trim);
+    mallopt(M_TOP_PAD, pad);
+  }
+};
+
+class Contest {
+ public:
+  Contest(Transport* transport, int64_t bytes)
+      : transport_(transport),
+        node_(*transport->node()),
+        race_(&node_),
+        bytes_(bytes),
+        ranks_(transport->size()),
+        share_(bytes / ranks_),
+        in_(bytes, transport->rank().value),
+        out_(bytes),
+        check_(bytes),
+        path_(&node_, transport->rank(), {&in_}) {}
+
+  ContestRow Run(int repeats) {
+    AddMpi();
+    AddShared();
+    AddMessages();
+    AddFloors();
+    AddInterpreter();
+    AddPair();
+    Check();
+    return race_.Run(bytes_, repeats);
+  }
+
+ private:
+  int Count(int64_t bytes) const { return static_cast<int>(bytes / 4); }
+
+  void MpiReduceScatter(float* out) {
+    MPI_Reduce_scatter_block(in_.data(), out, Count(share_), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  }
+  void MpiAllReduce(float* out) {
+    MPI_Allreduce(in_.data(), out, Count(bytes_), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  }
+
+  void AddMpi() {
+    race_.Add("mpi all-reduce", [this] { MpiAllReduce(out_.data()); });
+    race_.Add("mpi reduce-scatter", [this] { MpiReduceScatter(out_.data()); });
+    if (bytes_ >= 4 << 20) {
+      race_.AddTimed("mpi all-reduce, untuned",
+                     [this](int n) { return Untuned(n, [this] { MpiAllReduce(out_.data()); }); });
+      race_.AddTimed("mpi reduce-scatter, untuned", [this](int n) {
+        return Untuned(n, [this] { MpiReduceScatter(out_.data()); });
+      });
+    }
+    race_.Add("mpi all-gather", [this] {
+      MPI_Allgather(in_.data(), Count(share_), MPI_FLOAT, out_.data(), Count(share_), MPI_FLOAT,
+                    MPI_COMM_WORLD);
+    });
+    race_.Add("mpi all-to-all", [this] {
+      MPI_Alltoall(in_.data(), Count(share_), MPI_FLOAT, out_.data(), Count(share_), MPI_FLOAT,
+                   MPI_COMM_WORLD);
+    });
+    race_.Add("mpi permute", [this] {
+      const int ranks = static_cast<int>(ranks_), own = static_cast<int>(transport_->rank().value);
+      MPI_Sendrecv(in_.data(), Count(bytes_), MPI_FLOAT, (own + 1) % ranks, 0, out_.data(),
+                   Count(bytes_), MPI_FLOAT, (own + ranks - 1) % ranks, 0, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
+    });
+  }
+
+  static double Untuned(int iterations, const std::function<void()>& once) {
+    const UntunedMalloc untuned;
+    once();
+    const auto start = Clock::now();
+    for (int i = 0; i < iterations; ++i) once();
+    return SecondsSince(start) / iterations;
+  }
+
+  void AddShared() {
+    race_.Add("reduce-scatter", [this] { path_.ReduceScatter(out_.bytes()); });
+    race_.Add("all-reduce", [this] { path_.AllReduce(out_.bytes()); });
+    race_.Add("all-gather", [this] { path_.AllGather(static_cast<size_t>(share_), out_.bytes()); });
+    race_.Add("all-to-all", [this] { path_.AllToAll(out_.bytes()); });
+    race_.Add("permute", [this] { path_.Permute(out_.bytes()); });
+  }
+
+  // All at once to all, then one fold in the order of the group.
+  void AddMessages() {
+    received_ = std::make_unique<Floats>(bytes_);
+    const int64_t own = transport_->rank().value;
+    for (int64_t r = 0; r < ranks_; ++r) {
+      std::byte* place = (r == own ? in_ : *received_).bytes() + r * share_;
+      streams_.push_back(place);
+      if (r == own) continue;
+      const auto size = static_cast<size_t>(share_);
+      receives_.push_back({Rank(r), 0, {place, size}});
+      sends_.push_back({Rank(r), 0, {in_.bytes() + r * share_, size}});
+    }
+    race_.Add("reduce-scatter by messages", [this] {
+      transport_->Exchange(sends_, receives_);
+      sum_.Run(streams_, out_.bytes(), static_cast<size_t>(share_));
+    });
+  }
+
+  void AddFloors() {
+    race_.AddTogether("floor of reducing", [this] {
+      std::vector<const std::byte*> streams;
+      for (int64_t r = 0; r < ranks_; ++r) streams.push_back(in_.bytes() + r * share_);
+      sum_.Run(streams, out_.bytes(), static_cast<size_t>(share_));
+    });
+    race_.AddTogether("floor of copying",
+                      [this] { std::memcpy(out_.bytes(), in_.bytes(), in_.size()); });
+  }
+
+  // The same collectives as run_hlo runs them: a loop over an operand that stays.
+  void AddInterpreter() {
+    const int64_t n = bytes_ / 4, s = n / ranks_;
+    AddLoop("interpreter: reduce-scatter", n, s,
+            "reduce-scatter(x), dimensions={0}, to_apply=sum, GROUPS");
+    AddLoop("interpreter: all-reduce", n, n, "all-reduce(x), to_apply=sum, GROUPS");
+    AddLoop("interpreter: all-gather", s, n, "all-gather(x), dimensions={0}, GROUPS");
+    AddLoop("interpreter: all-to-all", n, n, "all-to-all(x), dimensions={0}, GROUPS");
+  }
+  void AddLoop(const std::string& name, int64_t in, int64_t out, std::string op) {
+    std::string group;
+    for (int64_t r = 0; r < ranks_; ++r) group += (r > 0 ? "," : "") + std::to_string(r);
+    op.replace(op.find("GROUPS"), 6, "replica_groups={{" + group + "}}");
+    race_.AddTimed(name, [=, this](int iterations) {
+      return Interpret(in, out, op, std::max(iterations, kFewestTurns));
+    });
+  }
+  double Interpret(int64_t in, int64_t out, const std::string& op, int iterations) {
+    const std::string state = fmt::format("(s32[], f32[{}], f32[{}])", in, out);
+    const std::string text = fmt::format(
+        "HloModule m, replica_count={0}\n"
+        "sum {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}\n"
+        "cond {{ p = {1} parameter(0) i = s32[] get-tuple-element(p), index=0\n"
+        "n = s32[] constant({2}) ROOT m = pred[] compare(i, n), direction=LT }}\n"
+        "body {{ p = {1} parameter(0) i = s32[] get-tuple-element(p), index=0\n"
+        "x = f32[{3}] get-tuple-element(p), index=1\n r = f32[{4}] {5}\n"
+        "one = s32[] constant(1) j = s32[] add(i, one) ROOT t = {1} tuple(j, x, r) }}\n"
+        "ENTRY e {{ x = f32[{3}] parameter(0) z = s32[] constant(0) f = f32[] constant(0)\n"
+        "y = f32[{4}] broadcast(f), dimensions={{}} s = {1} tuple(z, x, y)\n"
+        "ROOT w = {1} while(s), condition=cond, body=body }}\n",
+        ranks_, state, iterations, in, out, op);
+    const Result<Module> module = ParseModule("<bench>", text);
+    HV_CHECK(module && Validate(*module, {ranks_, 1}), "the module of a bench is wrong");
+    const std::unique_ptr<Domain> domain = MakeNativeDomain();
+    RunOptions options;
+    options.domain = domain.get();
+    options.transport = transport_;
+    const auto input = [&](DeviceId, int64_t) {
+      Value value = Value::NewNative(module->Entry().At(module->Entry().parameters[0]).shape);
+      std::memcpy(value.MutableBytes().data(), in_.bytes(), value.bytes().size());
+      return Result<Value>(std::move(value));
+    };
+    const auto outcome = RunModule(*module, Mesh{ranks_, 1}, input, options);
+    HV_CHECK(outcome && !outcome->stall, "the module of a bench does not run");
+    return outcome->seconds / iterations;
+  }
+
+  // As many devices on two ranks, while the other ranks sleep.
+  void AddPair() {
+    if (ranks_ < 4 || ranks_ % 2 != 0 || bytes_ > kPairBytes) return;
+    const bool takes_part = transport_->rank().value < 2;
+    const auto gather = [this](const std::string& mine) {
+      std::vector<std::string> all = node_.GatherTexts(mine);
+      all.resize(2);
+      return all;
+    };
+    if (takes_part) {
+      pair_ = NodeRanks::OverMemfds({Rank(0), Rank(1)}, transport_->rank(), gather);
+      HV_CHECK(pair_ != nullptr, "two ranks that share no memory");
+      std::vector<const Floats*> operands;
+      for (int64_t d = 0; d < ranks_ / 2; ++d) {
+        pair_operands_.push_back(std::make_unique<Floats>(bytes_, d, &pair_->arena()));
+        operands.push_back(pair_operands_.back().get());
+      }
+      pair_path_ = std::make_unique<SharedPath>(pair_.get(), transport_->rank(), operands);
+    } else {
+      gather("");
+      gather("");
+    }
+    race_.Add("reduce-scatter, 2 ranks", [this] {
+      if (pair_path_ != nullptr) pair_path_->ReduceScatter(out_.bytes());
+    });
+  }
+
+  // Sums of small whole numbers are exact in any order.
+  void Check() {
+    MpiReduceScatter(check_.data());
+    path_.ReduceScatter(out_.bytes());
+    ExpectSame("reduce-scatter", share_);
+    MpiAllReduce(check_.data());
+    path_.AllReduce(out_.bytes());
+    ExpectSame("all-reduce", bytes_);
+  }
+  void ExpectSame(const char* what, int64_t bytes) const {
+    HV_CHECK(std::memcmp(out_.bytes(), check_.bytes(), static_cast<size_t>(bytes)) == 0, what);
+  }
+
+  Transport* transport_;
+  NodeRanks& node_;
+  Race race_;
+  int64_t bytes_, ranks_, share_;
+  Floats in_, out_, check_;
+  SharedPath path_;
+  Sum sum_;
+  std::unique_ptr<Floats> received_;
+  std::vector<const std::byte*> streams_;
+  std::vector<OutgoingMessage> sends_;
+  std::vector<IncomingMessage> receives_;
+  std::unique_ptr<NodeRanks> pair_;
+  std::vector<std::unique_ptr<Floats>> pair_operands_;
+  std::unique_ptr<SharedPath> pair_path_;
+};
+
+}  // namespace
+
+ContestRow RaceBarriers(Transport* transport, int repeats) {
+  NodeRanks& node = *transport->node();
+  Race race(&node);
+  race.Add("mpi barrier", [] { MPI_Barrier(MPI_COMM_WORLD); });
+  race.Add("barrier", [&] { node.Enter(0); });
+  race.Add("barrier and signature", [&] {
+    node.Enter(7);
+    HV_CHECK(node.AllEntered(7), "ranks at different barriers");
+  });
+  return race.Run(0, repeats);
+}
+
+ContestRow RaceCollectives(Transport* transport, int64_t bytes, int repeats) {
+  return Contest(transport, bytes).Run(repeats);
+}
+
+}  // namespace hv
