@@ -18,22 +18,31 @@ bool IsFloatSum(const Module& module, ComputationIndex computation, ElementType 
   return reducer.fn == ScalarFn::kAdd && reducer.element == type;
 }
 
+// A float whose values `wide` holds exactly: a sum may widen it as it reads.
+bool IsNarrower(ElementType type, ElementType wide) {
+  return IsFloat(type) && BitWidth(type) < BitWidth(wide) &&
+         (wide == ElementType::kF32 || wide == ElementType::kF64);
+}
+
 }  // namespace
 
 Result<Value> NativeReduce(const KernelCall& call, std::vector<Value> operands, bool wide) {
   const size_t n = operands.size() / 2;
   const ComputationIndex reducer = call.instruction.Computation(Attr::kToApply);
   const std::vector<ElementType> types = ParameterTypes(call.module, reducer, n);
+  const bool sums = wide && n == 1 && IsFloatSum(call.module, reducer, types[0]);
   std::vector<const Shape*> shapes;
   for (size_t k = 0; k < 2 * n; ++k) {
-    HV_ASSIGN(operands[k], ConvertValue(call.module, operands[k], types[k % n]));
+    if (k >= n || !sums || !IsNarrower(operands[k].shape()->type, types[k])) {
+      HV_ASSIGN(operands[k], ConvertValue(call.module, operands[k], types[k % n]));
+    }
     if (k < n)
       shapes.push_back(call.module.context->shapes.WithType(*ResultShapes(call)[k], types[k]));
   }
   const ReduceGeometry geometry =
       GeometryOfReduce(*operands[0].shape(), call.instruction.Ints(Attr::kDimensions));
   std::vector<Value> results;
-  if (wide && n == 1 && IsFloatSum(call.module, reducer, types[0])) {
+  if (sums) {
     results.push_back(SumFloats(geometry, operands[0], operands[1], shapes[0]));
   } else {
     HV_ASSIGN(const auto combiner, MakeNativeCombiner(call.module, reducer, types));

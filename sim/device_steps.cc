@@ -111,6 +111,7 @@ Device::StepValue Device::ExecuteKind(Frame* frame, InstructionIndex index) {
     case StepKind::kConstant: return ExecuteConstant(frame, index);
     case StepKind::kLocal: return ExecuteLocal(frame, index);
     case StepKind::kFused: return ExecuteFused(frame, index);
+    case StepKind::kHandOn: return TakeOperand(frame, instruction.operands[0]);
     case StepKind::kTuple: return ExecuteTuple(frame, index);
     case StepKind::kElement: return ExecuteElement(frame, index);
     case StepKind::kCollective:

@@ -12,8 +12,9 @@ constexpr int64_t kWorthSharing = 4096;  // elements
 
 class Fuser {
  public:
-  explicit Fuser(ComputationPlan* plan)
-      : plan_(plan),
+  Fuser(const Module& module, ComputationPlan* plan)
+      : module_(module),
+        plan_(plan),
         computation_(*plan->computation),
         readers_(Users(computation_)),
         group_of_(plan->steps.size(), kNone),
@@ -50,6 +51,11 @@ class Fuser {
     if (KindOf(index) == StepKind::kSkip) return;
     const Instruction& instruction = At(index);
     const bool local = KindOf(index) == StepKind::kLocal && !pinned_[static_cast<size_t>(index)];
+    if (local && IsConvertedBySum(index)) {
+      plan_->steps[static_cast<size_t>(index)].kind = StepKind::kHandOn;
+      NoteOperand(index);
+      return;
+    }
     const bool fits = local && (ElementwiseProgram::IsStep(computation_, instruction) ||
                                 ElementwiseProgram::IsSame(computation_, instruction));
     const int common = fits ? GroupOfReaders(index) : kNone;
@@ -61,6 +67,25 @@ class Fuser {
     if (!fits) return;
     group_of_[static_cast<size_t>(index)] = static_cast<int>(groups_.size());
     groups_.push_back({instruction.shape->element_count, {index}, OperandsFrom(instruction)});
+  }
+
+  // Sums of floats run in f64 whatever they read; f32 and f64 hold every narrower float exactly.
+  bool IsConvertedBySum(InstructionIndex index) const {
+    const Instruction& instruction = At(index);
+    const ElementType type = instruction.shape->type;
+    if (instruction.opcode != Opcode::kConvert || index == computation_.root) return false;
+    const ElementType from = At(instruction.operands[0]).shape->type;
+    const bool widens = (type == ElementType::kF32 || type == ElementType::kF64) && IsFloat(from) &&
+                        BitWidth(from) < BitWidth(type);
+    const std::vector<InstructionIndex>& readers = readers_[static_cast<size_t>(index)];
+    if (!widens || readers.size() != 1) return false;
+    const Instruction& sum = At(readers[0]);
+    if (sum.opcode != Opcode::kReduce || sum.operands.size() != 2 || sum.operands[0] != index ||
+        sum.operands[1] == index || sum.shape->type != type) {
+      return false;
+    }
+    const Reducer reducer = RecognizeReducer(module_, sum.Computation(Attr::kToApply));
+    return reducer.fn == ScalarFn::kAdd && reducer.element == type;
   }
 
   // The one group that all readers are members of.
@@ -145,6 +170,7 @@ class Fuser {
     plan_->programs.push_back(std::move(*program));
   }
 
+  const Module& module_;
   ComputationPlan* plan_;
   const Computation& computation_;
   const std::vector<std::vector<InstructionIndex>> readers_;
@@ -155,6 +181,6 @@ class Fuser {
 
 }  // namespace
 
-void FuseElementwise(ComputationPlan* plan) { Fuser(plan).Run(); }
+void FuseElementwise(const Module& module, ComputationPlan* plan) { Fuser(module, plan).Run(); }
 
 }  // namespace hv

@@ -84,7 +84,7 @@ class Planner {
     SkipWhatNothingNeeds(&plan);
     if (fusion_ == Fusion::kElementwise) {
       if (c == module_.entry && plan_->mesh.devices() > 1) MarkAlike(&plan);
-      FuseElementwise(&plan);
+      FuseElementwise(module_, &plan);
       SkipWhatNothingNeeds(&plan);  // leaves that groups have taken in
       PinConstants(&plan);
     }

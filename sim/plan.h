@@ -27,6 +27,7 @@ enum class StepKind : uint8_t {
   kPinned,       // a constant that every frame holds from the start
   kLocal,        // one device computes it by itself
   kFused,        // the last of a group of elementwise instructions, computed as one
+  kHandOn,       // a conversion that its reader makes as it reads: yields its operand
   kTuple,
   kElement,      // get-tuple-element
   kCollective,   // posts and waits

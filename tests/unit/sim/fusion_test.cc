@@ -208,5 +208,23 @@ TEST(Fusion, ThreadsChangeNothing) {
   SetThreadCount(1);
 }
 
+// The sum reads what the conversion would have written: as many bits, half the bytes.
+TEST(Fusion, ASumMakesTheConversionThatItAloneReads) {
+  for (const auto& [from, to] : {std::pair("f32", "f64"), std::pair("bf16", "f32"),
+                                 std::pair("f8e5m2", "f64"), std::pair("f16", "f32")}) {
+    for (const char* dims : {"0", "1", "0,1"}) {
+      const std::string_view kept = std::string_view(dims) == "0"   ? "700"
+                                    : std::string_view(dims) == "1" ? "600"
+                                                                    : "";
+      const std::string type(to), sum = type + "[" + std::string(kept) + "]";
+      ExpectSameBits("HloModule m\nsum { a = " + type + "[] parameter(0)  b = " + type +
+                     "[] parameter(1)  ROOT r = " + type + "[] add(a, b) }\nENTRY e { x = " + from +
+                     "[600,700] parameter(0)  w = " + type + "[600,700] convert(x)  z = " + type +
+                     "[] constant(0.5)  ROOT s = " + sum + " reduce(w, z), dimensions={" + dims +
+                     "}, to_apply=sum }");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hv
