@@ -60,6 +60,135 @@ bool Commutes(ScalarFn fn, ElementType type) {
   }
 }
 
+bool IsApplyOf(Algebra* algebra, const Term& term, ScalarFn fn) {
+  return IsApply(term) && algebra->FunctionOf(term.node->aux) == fn;
+}
+
+bool IsNaN(const Term& term) {
+  const ElementType type = term.node->type;
+  if (!IsFloat(type) || !Algebra::IsConstant(term)) return false;
+  double value = 0;
+  const std::byte* in = term.node->bytes.data();
+  ScalarOp::Convert(type, ElementType::kF64)
+      ->Run({&in, 1}, reinterpret_cast<std::byte*>(&value), 1);
+  return std::isnan(value);
+}
+
+// x << k is x * 2^k.
+std::optional<Term> ShiftedLeft(Algebra* algebra, ElementType type, const std::vector<Term>& x) {
+  const IntegerRange by = x[1].node->range;
+  if (!IsInteger(type) || !by.known() || !by.IsPoint()) return std::nullopt;
+  if (by.low < 0 || by.low >= BitWidth(type)) return std::nullopt;
+  const Term power = algebra->Integer(type, static_cast<int64_t>(uint64_t{1} << by.low));
+  return algebra->Scalar(ScalarFn::kMultiply, type, {x[0], power});
+}
+
+// not of a predicate: inside `and` and `or`, and of a comparison the opposite one.
+std::optional<Term> Opposite(Algebra* algebra, const Term& x) {
+  const bool is_and = x.node->kind == NodeKind::kMulti && x.node->fn == ScalarFn::kAnd;
+  const bool is_or = x.node->kind == NodeKind::kMulti && x.node->fn == ScalarFn::kOr;
+  if (is_and || is_or) {
+    std::vector<Term> parts;
+    for (size_t e = 0; e < x.node->edges.size(); ++e) {
+      parts.push_back(
+          algebra->Scalar(ScalarFn::kNot, ElementType::kPred, {NodeTable::Child(x, e)}));
+    }
+    const ScalarFn dual = is_and ? ScalarFn::kOr : ScalarFn::kAnd;
+    return algebra->Fold(dual, ElementType::kPred, std::move(parts), {});
+  }
+  if (!IsApplyOf(algebra, x, ScalarFn::kCompare)) return std::nullopt;
+  std::vector<Term> sides = {NodeTable::Child(x, 0), NodeTable::Child(x, 1)};
+  const std::string_view direction = algebra->AttributesOf(x.node->aux);
+  const bool ordered = IsExact(sides[0].node->type);  // no NaN
+  std::string_view opposite = direction == "EQ" ? "NE" : direction == "NE" ? "EQ" : "";
+  if (ordered && (direction == "LT" || direction == "LE")) {
+    opposite = direction == "LT" ? "LE" : "LT";
+    std::swap(sides[0], sides[1]);
+  }
+  if (opposite.empty()) return std::nullopt;
+  return algebra->Scalar(algebra->Function(ScalarFn::kCompare, opposite), ElementType::kPred,
+                         std::move(sides));
+}
+
+// Exclusive or of predicates with `not` and constants outside; nothing if there are none.
+std::optional<Term> PlainXor(Algebra* algebra, const std::vector<Term>& x) {
+  bool flips = false, plain = true;
+  Term result = algebra->Integer(ElementType::kPred, 0);
+  for (Term part : x) {
+    const bool is_not = IsApplyOf(algebra, part, ScalarFn::kNot);
+    if (!is_not && !Algebra::IsConstant(part)) continue;
+    plain = false;
+    flips ^= is_not || part.node->bytes[0] != std::byte{0};
+  }
+  if (plain) return std::nullopt;
+  for (Term part : x) {
+    if (Algebra::IsConstant(part)) continue;
+    if (IsApplyOf(algebra, part, ScalarFn::kNot)) part = NodeTable::Child(part, 0);
+    result = Algebra::IsConstant(result)
+                 ? std::move(part)
+                 : algebra->Scalar(ScalarFn::kXor, ElementType::kPred, {result, std::move(part)});
+  }
+  if (flips) return algebra->Scalar(ScalarFn::kNot, ElementType::kPred, {std::move(result)});
+  return result;
+}
+
+// Comparisons of predicates as logic.
+std::optional<Term> ComparedPredicates(Algebra* algebra, std::string_view direction,
+                                       const std::vector<Term>& x) {
+  constexpr ElementType kPred = ElementType::kPred;
+  if (!IsPred(x[0].node->type)) return std::nullopt;
+  if (direction == "EQ" || direction == "NE") {
+    Term differ = algebra->Scalar(ScalarFn::kXor, kPred, x);
+    if (direction == "NE") return differ;
+    return algebra->Scalar(ScalarFn::kNot, kPred, {std::move(differ)});
+  }
+  if (direction != "LT" && direction != "LE") return std::nullopt;
+  Term first = algebra->Scalar(ScalarFn::kNot, kPred, {x[0]});
+  return algebra->Scalar(direction == "LT" ? ScalarFn::kAnd : ScalarFn::kOr, kPred,
+                         {std::move(first), x[1]});
+}
+
+// The low bits of a sum or product of integers are the sum or product of the low bits.
+std::optional<Term> LowBits(Algebra* algebra, ElementType type, const Term& x) {
+  constexpr int64_t kLargestPower = 16;
+  const ElementType from = x.node->type;
+  const ScalarFn fn = x.node->fn;
+  const bool sum = fn == ScalarFn::kAdd;
+  if (!IsInteger(type) || !IsInteger(from) || BitWidth(from) < BitWidth(type) ||
+      x.node->kind != NodeKind::kMulti || (!sum && fn != ScalarFn::kMultiply)) {
+    return std::nullopt;
+  }
+  std::vector<Term> parts;
+  for (size_t e = 0; e < x.node->edges.size(); ++e) {
+    const int64_t count = x.node->edges[e].count;
+    Term part = algebra->Scalar(ScalarFn::kConvert, type, {NodeTable::Child(x, e)});
+    if (sum) {
+      part = algebra->Scalar(ScalarFn::kMultiply, type, {part, algebra->Integer(type, count)});
+    } else if (count < 1 || count > kLargestPower) {
+      return std::nullopt;
+    }
+    parts.insert(parts.end(), sum ? 1 : static_cast<size_t>(count), part);
+  }
+  return algebra->Fold(fn, type, std::move(parts), {});
+}
+
+// real and imag of complex, and complex of both parts of one number.
+std::optional<Term> ComplexPart(Algebra* algebra, ScalarFn fn, ElementType type,
+                                const std::vector<Term>& x) {
+  if (fn != ScalarFn::kComplex) {
+    if (!IsApplyOf(algebra, x[0], ScalarFn::kComplex)) return std::nullopt;
+    Term part = NodeTable::Child(x[0], fn == ScalarFn::kReal ? 0 : 1);
+    if (part.node->type != type) return std::nullopt;
+    return part;
+  }
+  if (!IsApplyOf(algebra, x[0], ScalarFn::kReal) || !IsApplyOf(algebra, x[1], ScalarFn::kImag)) {
+    return std::nullopt;
+  }
+  Term whole = NodeTable::Child(x[0], 0);
+  if (!(whole == NodeTable::Child(x[1], 0)) || whole.node->type != type) return std::nullopt;
+  return whole;
+}
+
 }  // namespace
 
 Term Algebra::Apply(int64_t function, ElementType type, std::span<const Term> arguments,
@@ -121,16 +250,33 @@ Term Algebra::Scalar(int64_t function, ElementType type, std::vector<Term> argum
     case ScalarFn::kMaximum:
     case ScalarFn::kMinimum:
       if (arguments[0] == arguments[1]) return std::move(arguments[0]);
+      for (Term& argument : arguments) {
+        if (IsNaN(argument)) return std::move(argument);
+      }
       if (!OrderFree(type)) break;
       return Combine(fn, type, {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
     case ScalarFn::kAnd:
     case ScalarFn::kOr:
     case ScalarFn::kXor:
+      if (fn == ScalarFn::kXor && IsPred(type)) {
+        if (auto plain = PlainXor(this, arguments)) return std::move(*plain);
+      }
       return Combine(fn, type, {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
     case ScalarFn::kNot:
       if (IsApply(arguments[0]) && arguments[0].node->aux == function) {
         return NodeTable::Child(arguments[0], 0);
       }
+      if (IsPred(type)) {
+        if (auto opposite = Opposite(this, arguments[0])) return std::move(*opposite);
+      }
+      break;
+    case ScalarFn::kShiftLeft:
+      if (auto shifted = ShiftedLeft(this, type, arguments)) return std::move(*shifted);
+      break;
+    case ScalarFn::kReal:
+    case ScalarFn::kImag:
+    case ScalarFn::kComplex:
+      if (auto part = ComplexPart(this, fn, type, arguments)) return std::move(*part);
       break;
     case ScalarFn::kSelect:
       return Select(function, type, std::move(arguments));
@@ -233,6 +379,14 @@ Term Algebra::Select(int64_t function, ElementType type, std::vector<Term> argum
   if (IsPred(type) && arguments[1] == Integer(type, 1) && arguments[2] == Integer(type, 0)) {
     return std::move(arguments[0]);
   }
+  const int64_t negation = Function(ScalarFn::kNot, {});
+  if (IsPred(type) && arguments[1] == Integer(type, 0) && arguments[2] == Integer(type, 1)) {
+    return Scalar(negation, type, {std::move(arguments[0])});
+  }
+  if (IsApply(arguments[0]) && arguments[0].node->aux == negation) {
+    arguments[0] = NodeTable::Child(arguments[0], 0);
+    std::swap(arguments[1], arguments[2]);
+  }
   return Apply(function, type, arguments, false);
 }
 
@@ -249,6 +403,7 @@ Term Algebra::Compare(int64_t function, std::vector<Term> arguments) {
   if (const auto known = CompareRanges(attributes, arguments[0], arguments[1])) {
     return Integer(ElementType::kPred, *known ? 1 : 0);
   }
+  if (auto logic = ComparedPredicates(this, attributes, arguments)) return std::move(*logic);
   return Apply(function, ElementType::kPred, arguments, false);
 }
 
@@ -272,6 +427,7 @@ Term Algebra::Convert(int64_t function, ElementType type, Term x) {
   const ElementType from = x.node->type;
   if (from == type) return x;
   if (auto narrowed = Narrowed(type, x)) return std::move(*narrowed);
+  if (auto low = LowBits(this, type, x)) return std::move(*low);
   if (IsApply(x) && FunctionOf(x.node->aux) == ScalarFn::kConvert) {
     Term inner = NodeTable::Child(x, 0);
     const ElementType first = inner.node->type;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proof_text.h"
+#include "tests/fuzz/random_pair.h"
 
 namespace hv {
 namespace {
@@ -495,6 +496,43 @@ TEST(LoopPipeline, MessagesInsideOneTurn) {
   const std::string wrong = "{{0,1},{1,0}}";
   EXPECT_FALSE(IsProved(
       Prove(Swapping(false), Everywhere(Swapping(true), wrong, "{{0,0},{1,1}}"))));
+}
+
+// Random pairs with loops, right and with another constant in one of them: what induction proves, the
+// loops being run proves too.
+TEST(LoopPipeline, InductionProvesNothingThatRunsDoNot) {
+  int pairs = 0, by_induction = 0;
+  const auto check = [&](const std::string& before, const std::string& after, const Mesh& mesh) {
+    auto b = ParseModule("before", before), a = ParseModule("after", after);
+    if (!b || !a || !Validate(*b) || !Validate(*a)) return;
+    ProofOptions never;
+    never.most_loop_steps = 1;
+    const ProofResult proof = ProvePair(*b, *a, mesh, never);
+    ++pairs;
+    if (!IsProved(proof) || !proof.by_induction) return;
+    ++by_induction;
+    EXPECT_TRUE(IsProved(ProvePair(*b, *a, mesh, {}))) << before << after;
+  };
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const SketchPair pair = RandomPair(seed);
+    const std::string before = pair.before.Text(), after = pair.after.Text();
+    if (before.find(" while(") == std::string::npos) continue;
+    if (after.find(" while(") == std::string::npos) continue;
+    check(before, after, pair.before.mesh);
+    for (const std::string from : {"constant(0)", "constant(1)", "constant(2)", "constant(3)"}) {
+      const size_t first = after.find(from), last = after.rfind(from);
+      for (const size_t at : {first, last}) {
+        if (at == std::string::npos || (at == last && first == last && at != first)) continue;
+        for (const char digit : {'0', '1', '2', '3'}) {
+          std::string spoilt = after;
+          spoilt[at + 9] = digit;
+          if (spoilt != after) check(before, spoilt, pair.before.mesh);
+        }
+      }
+    }
+  }
+  EXPECT_GT(pairs, 10);
+  EXPECT_GT(by_induction, 1);
 }
 
 // What a loop hands on unchanged need not be gathered in every turn.
