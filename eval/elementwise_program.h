@@ -18,6 +18,12 @@ class ElementwiseProgram {
  public:
   static constexpr size_t kMostOperands = 16;
   static constexpr size_t kMostSteps = 64;
+  static constexpr size_t kMostBlock = 2048;  // elements
+
+  // The element number (i / inner) % extent, by which a broadcast of a run of data reads it.
+  struct Period {
+    int64_t inner = 1, extent = 1;
+  };
 
   // Can native values of the instruction be computed element by element where they lie?
   static bool IsStep(const Computation& computation, const Instruction& instruction);
@@ -42,8 +48,8 @@ class ElementwiseProgram {
   enum class Source : uint8_t {
     kArray,     // an operand, element by element
     kScalar,    // the one element of an operand
-    kSpread,    // operand[(i / inner) % extent]
-    kPosition,  // (i / inner) % extent, converted
+    kSpread,    // an operand, by period
+    kPosition,  // the element number in the period, converted
     kStep,
   };
   struct Register {
@@ -51,18 +57,29 @@ class ElementwiseProgram {
     ElementType type = ElementType::kPred;
     int operand = -1;         // index into operands_
     int slot = -1;            // where its block is kept; -1: in the operand, or the result
-    int64_t inner = 1, extent = 1;
+    Period period = {};       // kSpread, kPosition
   };
+  // One instruction, or two that one loop computes.
   struct Step {
     ScalarOp op;
+    SpanKernel kernel = nullptr;  // in place of `op`; null: `op` runs between conversions
+    SpanArgs arguments;           // of the kernel, without the spans
     int arity = 0;
-    int operands[3] = {};  // registers
+    int operands[4] = {};  // registers
     int result = 0;
   };
+  // A step with the memory it works on.
+  struct Bound {
+    const Step* step = nullptr;
+    SpanArgs arguments;
+    int64_t in_bytes[4] = {}, out_bytes = 0;  // from an element to the next: 0 in a slot
+  };
+  static void RunBound(Bound* bound, int64_t count);
   void RunRange(const std::byte* const* in, std::byte* out, int64_t begin, int64_t end) const;
   void FillScalars(const std::byte* const* in, std::byte* slots, size_t count) const;
-  void LoadBlock(const std::byte* const* in, std::byte* slots, int64_t begin, size_t count,
-                 const std::byte** at) const;
+  void FillLeaves(const std::byte* const* in, std::byte* slots, int64_t begin, size_t count) const;
+  Bound Bind(const Step& step, const std::byte* const* in, std::byte* out, std::byte* slots,
+             int64_t begin) const;
   std::byte* Slot(std::byte* slots, int slot) const {
     return slots + static_cast<size_t>(slot) * slot_bytes_;
   }
@@ -74,6 +91,7 @@ class ElementwiseProgram {
   std::vector<Step> steps_;
   int slots_ = 0;
   size_t slot_bytes_ = 0;
+  int64_t block_ = 0;  // elements
 };
 
 }  // namespace hv

@@ -23,6 +23,13 @@ class ScalarOp {
   // Nothing for complex to real.
   static std::optional<ScalarOp> Convert(ElementType from, ElementType to);
 
+  // The loop over elements as stored with its parameters in `arguments`; null if it runs block by
+  // block between conversions.
+  SpanKernel Direct(SpanArgs* arguments) const {
+    *arguments = arguments_;
+    return staged_ ? nullptr : kernel_;
+  }
+
   // in[k] and out point at `count` elements in host representation; out may equal an in[k] of the
   // same element width.
   void Run(std::span<const std::byte* const> in, std::byte* out, size_t count) const;

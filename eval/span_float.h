@@ -30,17 +30,18 @@ struct Divide {
   }
 };
 
-// The first NaN wins; on a tie (-0 and +0 among them) the left operand.
+// The first NaN wins; on a tie (-0 and +0 among them) the left operand. A comparison with NaN is
+// false.
 struct Maximum {
   template <class T>
   static T Apply(T x, T y) {
-    return x < y || (y != y && x == x) ? y : x;
+    return !(x >= y) && x == x ? y : x;
   }
 };
 struct Minimum {
   template <class T>
   static T Apply(T x, T y) {
-    return y < x || (y != y && x == x) ? y : x;
+    return !(x <= y) && x == x ? y : x;
   }
 };
 

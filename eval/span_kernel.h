@@ -36,7 +36,7 @@ int ComputeBytes(ComputeType type);
 constexpr bool IsNarrowFloat(ElementType type) { return IsFloat(type) && BitWidth(type) < 32; }
 
 struct SpanArgs {
-  const void* in[3] = {};
+  const void* in[4] = {};
   void* out = nullptr;  // may equal an input of the same element width
   size_t count = 0;
   int width = 0;       // bits of the integer type (of the result for convert)
@@ -62,6 +62,12 @@ SpanKernel FindHalfConvertKernel(ElementType from, ElementType to);
 SpanKernel FindFoldKernel(ScalarFn fn, ComputeType type);
 // in[0] is the pred, in[1] and in[2] elements of `element_bytes` (1, 2, 4, 8, 16).
 SpanKernel FindSelectKernel(int element_bytes);
+
+// Two functions in one pass, for what arithmetic of f32 and f64 often holds; null for other pairs.
+// first(in[0], in[1]) is the `place`-th operand of the binary `second`, in[2] the other one.
+SpanKernel FindPairKernel(ScalarFn first, ScalarFn second, int place, ComputeType type);
+// in[0] compared with in[1] picks in[2] or in[3]; all of the type.
+SpanKernel FindComparedSelectKernel(Direction direction, ComputeType type);
 
 // The tables of one type family each; the functions above choose among them.
 namespace span {

@@ -169,7 +169,7 @@ class RandomGraph {
     const std::string& type = chosen.type;
     const bool number = type != "pred";
     const std::string other = Of(type);
-    switch (Pick(8)) {
+    switch (Pick(10)) {
       case 0: Leaf(type == "pred" ? "s32" : type); break;
       case 1: Define(kTypes[Pick(7)], "convert(" + chosen.name + ")"); break;
       case 2: Define("pred", "compare(" + chosen.name + ", " + other + "), direction=LT"); break;
@@ -182,8 +182,8 @@ class RandomGraph {
       }
       case 5: Define(type, (number ? "abs(" : "not(") + chosen.name + ")"); break;
       default: {
-        const char* kOps[] = {"add", "multiply", "maximum", "minimum"};
-        Define(type, std::string(number ? kOps[Pick(4)] : "xor") + "(" + chosen.name + ", " + other +
+        const char* kOps[] = {"add", "subtract", "multiply", "maximum", "minimum"};
+        Define(type, std::string(number ? kOps[Pick(5)] : "xor") + "(" + chosen.name + ", " + other +
                          ")");
       }
     }
