@@ -165,6 +165,7 @@ int main(int argc, char** argv) {
   hv::Bench bench(&table);
   for (const auto& [size, n] : {std::pair{"small", 64}, std::pair{"large", 2048}}) {
     bench.Elementwise(size, int64_t{n} * n * 4);
+    hv::MeasureChains(&table, size, int64_t{n} * n * 4);
     hv::MeasureReductions(&table, size, 2 * n);
     bench.Folds(size, int64_t{n} * n);
     hv::MeasureMovement(&table, size, 2 * n);

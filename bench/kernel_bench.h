@@ -145,6 +145,9 @@ void MeasureProducts(KernelTable* table);
 void MeasureOrders(KernelTable* table);
 void MeasureCodes(KernelTable* table);
 
+// Groups of elementwise instructions on `n` elements.
+void MeasureChains(KernelTable* table, const std::string& size, int64_t n);
+
 // Eigen's product of row-major matrices, compiled for the machine that builds the benches.
 void EigenProduct(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c);
 void EigenProduct(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c);

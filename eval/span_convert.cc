@@ -23,7 +23,7 @@ inline constexpr bool kIsComplex<std::complex<T>> = true;
 // Bounds of an integer type of `width` bits, as doubles: the upper one may round up to 2^63 or
 // 2^64, which saturates all the same.
 template <class To>
-To Saturate(double x, int width) {
+HV_INLINE To Saturate(double x, int width) {
   const int magnitude_bits = width - (std::is_signed_v<To> ? 1 : 0);
   const uint64_t top = ~uint64_t{0} >> (64 - magnitude_bits);
   const To largest = static_cast<To>(magnitude_bits == 0 ? 0 : top);
@@ -35,7 +35,7 @@ To Saturate(double x, int width) {
 }
 
 template <class From, class To>
-To ConvertOne(From x, int width) {
+HV_INLINE To ConvertOne(From x, int width) {
   if constexpr (std::is_same_v<From, Bool>) {
     return ConvertOne<uint8_t, To>(x.value, width);
   } else if constexpr (std::is_same_v<To, Bool>) {
@@ -57,42 +57,55 @@ To ConvertOne(From x, int width) {
 }
 
 template <class From, class To>
-void ConvertSpan(const SpanArgs& a) {
+HV_INLINE void ConvertSpan(const SpanArgs& a) {
   const From* x = In<From>(a, 0);
   To* out = static_cast<To*>(a.out);
   const int width = a.width;
   ForEach(a.count, [=](size_t i) { out[i] = ConvertOne<From, To>(x[i], width); });
 }
 
+// The conversions that programs spend time in are compiled for wider vectors.
+template <class T>
+inline constexpr bool kIsCommon = std::is_same_v<T, int32_t> || std::is_floating_point_v<T>;
+
+template <class From, class To>
+SpanKernel Convert() {
+  if constexpr (kIsCommon<From> && kIsCommon<To>) {
+    return Fast<ConvertSpan<From, To>>();
+  } else {
+    return ConvertSpan<From, To>;
+  }
+}
+
 template <class From>
 SpanKernel FindFrom(ComputeType to) {
   switch (to) {
     case ComputeType::kPred:
-      return ConvertSpan<From, Bool>;
+      return Convert<From, Bool>();
     case ComputeType::kS8:
-      return ConvertSpan<From, int8_t>;
+      return Convert<From, int8_t>();
     case ComputeType::kS16:
-      return ConvertSpan<From, int16_t>;
+      return Convert<From, int16_t>();
     case ComputeType::kS32:
-      return ConvertSpan<From, int32_t>;
+      return Convert<From, int32_t>();
     case ComputeType::kS64:
-      return ConvertSpan<From, int64_t>;
+      return Convert<From, int64_t>();
     case ComputeType::kU8:
-      return ConvertSpan<From, uint8_t>;
+      return Convert<From, uint8_t>();
     case ComputeType::kU16:
-      return ConvertSpan<From, uint16_t>;
+      return Convert<From, uint16_t>();
     case ComputeType::kU32:
-      return ConvertSpan<From, uint32_t>;
+      return Convert<From, uint32_t>();
     case ComputeType::kU64:
-      return ConvertSpan<From, uint64_t>;
+      return Convert<From, uint64_t>();
     case ComputeType::kF32:
-      return ConvertSpan<From, float>;
+      return Convert<From, float>();
     case ComputeType::kF64:
-      return ConvertSpan<From, double>;
+      return Convert<From, double>();
     case ComputeType::kC64:
-      return ConvertSpan<From, std::complex<float>>;
+      return Convert<From, std::complex<float>>();
     case ComputeType::kC128:
-      return ConvertSpan<From, std::complex<double>>;
+      return Convert<From, std::complex<double>>();
   }
   return nullptr;
 }

@@ -1,7 +1,8 @@
-// f32 functions that are odd and level off: tanh and erf. Stretches of the argument have a polynomial
-// each, f(c + h) = f(c) + h S(h), about a point c where f(c) is all but a float; below 1/4 it is
-// x + x S(x). Within 1 ulp, with one rounding that counts. The 16 rows are what one permutation of
-// 512 bits looks up; narrower machines read them from memory. Coefficients: weighted minimax fits.
+// f32 functions that are odd and level off: tanh and erf. Stretches of the argument have a
+// polynomial each, f(c + h) = f(c) + h S(h), about a point c where f(c) is all but a float; below
+// 1/4 it is x + x S(x). Within 1 ulp, with one rounding that counts. The 16 rows are what one
+// permutation of 512 bits looks up; narrower machines read them from memory. Coefficients: weighted
+// minimax fits.
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -19,8 +20,8 @@ constexpr int kDegree = 5;
 constexpr float kSmall = 0.25f;
 constexpr int kRowShift = 21;  // leaves the exponent and two bits of the mantissa
 
-// A row for each quarter octave of |x| + 1, by the low bits of what the shift leaves. From `limit` on
-// the function is 1.
+// A row for each quarter octave of |x| + 1, by the low bits of what the shift leaves. From `limit`
+// on the function is 1.
 struct alignas(64) Table {
   float limit;
   alignas(64) float center[kRows];
