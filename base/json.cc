@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view kSeparators = " \t\r\n,:";
 constexpr std::string_view kTokenEnds = " \t\r\n,:]}";
+constexpr std::string_view kBrackets = "{}[]";
 
 // nlohmann's exceptions read "[json.exception...] parse error at line L, column C: what"; the place
 // is ours, "what" is the message.
@@ -107,7 +108,7 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
     if (text[begin] == '"') {
       while (end_ < text.size() && text[end_] != '"') end_ += text[end_] == '\\' ? 2 : 1;
       ++end_;
-    } else if (text.find_first_of("{}[]", begin) != begin) {
+    } else if (kBrackets.find(text[begin]) == kBrackets.npos) {
       end_ = std::min(text.find_first_of(kTokenEnds, begin), text.size());
     }
     return begin;

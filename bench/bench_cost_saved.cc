@@ -2,7 +2,7 @@
 // this engine measures for the same two modules on the same transport, over sizes and devices. Measured
 // and modelled for this-node must agree on which side is cheaper.
 //
-//   bench_cost_saved [--json] [-n RANKS] [--machines=A,B] [--this-node=FILE] [--most=BYTES]
+//   bench_cost_saved [--json] [-n RANKS] [--threads=N] [--machines=A,B] [--this-node=FILE] [--most=BYTES]
 //                    [--csv=FILE] [--html=FILE]
 #include <fmt/format.h>
 
@@ -175,10 +175,11 @@ int Run(const Flags& flags, Session* session) {
 
 int Main(int argc, char** argv) {
   Flags flags;
-  std::optional<int64_t> ranks;
+  Workers workers;
   std::string most;
   CommandLine line("bench_cost_saved", "What all-reduce + slice -> reduce-scatter saves.");
-  line.Integer("-n,--ranks", &ranks, "start again under mpirun on this many ranks");
+  line.Integer("-n,--ranks", &workers.ranks, "start again under mpirun on this many ranks");
+  line.Integer("--threads", &workers.threads, "threads of each rank; default: its share of cores");
   line.Text("--machines", &flags.machines, "machines of the model, names or files");
   line.Text("--this-node", &flags.this_node, "machine of this engine, as calibrate writes it");
   line.Integer("--devices", &flags.devices, "largest number of devices (64)");
@@ -192,7 +193,7 @@ int Main(int argc, char** argv) {
     if (!bytes) return Fail(bytes.error(), IsFirstLaunched());
     flags.most = *bytes;
   }
-  return RunOnRanks(ranks, {}, argc, argv, [&](Session* session) { return Run(flags, session); });
+  return RunOnRanks(workers, {}, argc, argv, [&](Session* session) { return Run(flags, session); });
 }
 
 }  // namespace

@@ -119,10 +119,11 @@ int Run(const Flags& flags, Session* session) {
 
 int Main(int argc, char** argv) {
   Flags flags;
-  std::optional<int64_t> ranks;
+  Workers workers;
   std::string most;
   CommandLine line("calibrate", "Fits the machine this-node to times measured on this engine.");
-  line.Integer("-n,--ranks", &ranks, "start again under mpirun on this many ranks");
+  line.Integer("-n,--ranks", &workers.ranks, "start again under mpirun on this many ranks");
+  line.Integer("--threads", &workers.threads, "threads of each rank; default: its share of cores");
   line.Integer("--devices", &flags.devices, "devices of the mesh (8)");
   line.Integer("--rounds", &flags.rounds, "runs of each size (9)");
   line.Text("--most", &most, "largest array, e.g. 16MiB");
@@ -138,7 +139,7 @@ int Main(int argc, char** argv) {
                                       "least 16KiB").value(),
                 IsFirstLaunched());
   }
-  return RunOnRanks(ranks, {}, argc, argv, [&](Session* session) { return Run(flags, session); });
+  return RunOnRanks(workers, {}, argc, argv, [&](Session* session) { return Run(flags, session); });
 }
 
 }  // namespace
