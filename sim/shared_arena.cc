@@ -20,7 +20,7 @@ size_t WholePages(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 }  // namespace
 
 int CreateSharedMemory(size_t bytes) {
-  const int descriptor = memfd_create("hlo-values", MFD_CLOEXEC);
+  const int descriptor = memfd_create("hlo_values", MFD_CLOEXEC);
   if (descriptor < 0) return -1;
   if (ftruncate(descriptor, static_cast<off_t>(bytes)) == 0) return descriptor;
   close(descriptor);
