@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kGoal = 0.25;  // median error of sizes left out
 constexpr int64_t kLeast = 1 << 10;
-constexpr int64_t kRepeatedUpTo = 1 << 20;  // larger runs need no repeats
+constexpr int64_t kRepeatedUpTo = 1 << 15;  // larger runs need no repeats, and would touch new memory
 constexpr int64_t kRepeats = 8;
 constexpr TimedOp kOps[] = {TimedOp::kAllReduce, TimedOp::kReduceScatter, TimedOp::kAllGather,
                             TimedOp::kAllToAll,  TimedOp::kPermute,       TimedOp::kAdd};
