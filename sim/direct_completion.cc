@@ -18,8 +18,10 @@
 namespace hv {
 namespace {
 
-// Runs of a box from which folding it where it lies beats folding everything and cutting it out.
+// Runs of a box from which folding it where it lies beats folding everything and cutting it out. If it
+// is one run and few of the members are here, that is always so.
 constexpr int64_t kFoldedRunBytes = 256;
+constexpr int64_t kFewMembersHere = 4;  // less than one in so many
 
 // From here on every rank reduces a slice of an all-reduce; below, reducing everything everywhere
 // costs less than waiting for each other once more.
@@ -40,6 +42,7 @@ class DirectCompletion::Work {
     for (const Meeting::Member& member : meeting.members) {
       devices_.push_back(member.device);
       const bool is_local = fetcher->IsLocal(member.device);
+      members_here_ += is_local ? 1 : 0;
       members_.push_back(is_local ? &fetcher->LocalDevice(member.device) : nullptr);
       posts_.push_back(is_local ? &members_.back()->post({meeting.key, member.role}) : nullptr);
       const Rank rank = fetcher->RankOf(member.device);
@@ -185,7 +188,9 @@ class DirectCompletion::Work {
     const bool runs = !box.digits.empty() && box.digits.back().in_stride == 1;
     const int64_t run = runs ? box.digits.back().extent : 1;
     const bool is_run = box.digits.size() <= (runs ? 1 : 0);
-    if (fold_ && (is_run || run * HostBytes(leaf.shape->type) >= kFoldedRunBytes)) {
+    const bool few_here = kFewMembersHere * members_here_ < std::ssize(members_);
+    const bool is_long = run * HostBytes(leaf.shape->type) >= kFoldedRunBytes;
+    if (fold_ && (is_long || (is_run && few_here))) {
       return FoldBox(leaf.shape, box, run, o);
     }
     if (reduced_[o].empty()) {
@@ -307,12 +312,12 @@ class DirectCompletion::Work {
   static constexpr int64_t kBeyondCaches = int64_t{1} << 25;
   static constexpr int64_t kGrainBytes = int64_t{1} << 16;  // of a result: work for one thread
 
-
   RunContext& context_;
   Fetcher& fetcher_;
   const Meeting& meeting_;
   const Collective& collective_;
   std::vector<Device*> members_;  // null: on another rank
+  int64_t members_here_ = 0;
   std::vector<DeviceId> devices_;
   std::vector<Posted*> posts_;
   std::vector<Rank> ranks_;  // that have members
