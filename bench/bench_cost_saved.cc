@@ -14,7 +14,6 @@
 
 #include "base/text.h"
 #include "bench/cost_saved_plot.h"
-#include "sim/cost.h"
 #include "sim/collective_timing.h"
 #include "tools/command_line.h"
 #include "tools/output_file.h"
@@ -33,19 +32,12 @@ struct Flags {
   int64_t most = 64 << 20, devices = 64;
 };
 
-struct Modules {
-  Module before, after;
-};
+constexpr TimedOp kSides[] = {TimedOp::kAllReduceSlice, TimedOp::kReduceScatter};
 
-Modules ModulesOf(int64_t devices, int64_t bytes) {
-  return {TimedModule(TimedOp::kAllReduceSlice, devices, bytes, 1),
-          TimedModule(TimedOp::kReduceScatter, devices, bytes, 1)};
-}
-
-Result<CostSaved> Modelled(const Modules& modules, int64_t devices, const Machine& machine) {
-  HV_ASSIGN(const Cost before, CostOf(modules.before, {1, devices}, machine));
-  HV_ASSIGN(const Cost after, CostOf(modules.after, {1, devices}, machine));
-  return CostSaved{before.seconds, after.seconds};
+Result<CostSaved> Modelled(int64_t devices, int64_t bytes, const Machine& machine) {
+  HV_ASSIGN(const double before, ModelledSeconds(kSides[0], devices, bytes, machine));
+  HV_ASSIGN(const double after, ModelledSeconds(kSides[1], devices, bytes, machine));
+  return CostSaved{before, after};
 }
 
 Result<std::vector<CostSavedRow>> Rows(const Flags& flags, const std::vector<Machine>& machines,
@@ -53,17 +45,16 @@ Result<std::vector<CostSavedRow>> Rows(const Flags& flags, const std::vector<Mac
   std::vector<CostSavedRow> rows;
   for (int64_t devices = 2; devices <= flags.devices; devices *= 2) {
     for (int64_t bytes = 1024; bytes <= flags.most; bytes *= 4) {
-      const Modules modules = ModulesOf(devices, bytes);
       CostSavedRow row{devices, bytes, {}, {}, {}};
       for (const Machine& machine : machines) {
         row.modelled.emplace_back();
         if (machine.capacity() < devices) continue;
-        HV_ASSIGN(row.modelled.back(), Modelled(modules, devices, machine));
+        HV_ASSIGN(row.modelled.back(), Modelled(devices, bytes, machine));
       }
-      HV_ASSIGN(row.here, Modelled(modules, devices, here));
+      HV_ASSIGN(row.here, Modelled(devices, bytes, here));
       if (2 * bytes * devices <= kMostMeasured) {
         HV_ASSIGN(const std::vector<double> seconds,
-                  TimeInTurns({&modules.before, &modules.after}, devices, kRounds, transport));
+                  MeasuredSeconds(kSides, devices, bytes, kRounds, transport));
         row.measured = CostSaved{seconds[0], seconds[1]};
       }
       rows.push_back(std::move(row));

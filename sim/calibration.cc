@@ -122,7 +122,7 @@ std::string MachineText(const Machine& machine, const std::string& source) {
   std::string cache;
   if (level.cache_bytes > 0) {
     cache = fmt::format(
-        "      \"cache_bytes\": {:.6g},\n      \"cached_bytes_per_second\": {:.6g},\n",
+        "      \"cache_bytes\": {:.10g},\n      \"cached_bytes_per_second\": {:.6g},\n",
         level.cache_bytes, level.cached_bytes_per_second);
   }
   return fmt::format(

@@ -9,7 +9,6 @@
 
 #include "sim/calibration.h"
 #include "sim/collective_timing.h"
-#include "sim/cost.h"
 #include "sim/timing.h"
 #include "tools/command_line.h"
 #include "tools/output_file.h"
@@ -21,8 +20,6 @@ namespace {
 
 constexpr double kGoal = 0.25;  // median error of sizes left out
 constexpr int64_t kLeast = 1 << 10;
-constexpr int64_t kRepeatedUpTo = 1 << 15;  // larger runs need no repeats, and would touch new memory
-constexpr int64_t kRepeats = 8;
 constexpr TimedOp kOps[] = {TimedOp::kAllReduce, TimedOp::kReduceScatter, TimedOp::kAllGather,
                             TimedOp::kAllToAll,  TimedOp::kPermute,       TimedOp::kAdd};
 
@@ -45,17 +42,10 @@ Result<std::vector<Line>> Measure(const Flags& flags, Transport* transport) {
   std::vector<Line> lines;
   bool held_out = false;
   for (int64_t bytes = kLeast; bytes <= flags.most; bytes *= 2, held_out = !held_out) {
-    const int64_t repeats = bytes < kRepeatedUpTo ? kRepeats : 1;
-    std::vector<Module> modules;
-    std::vector<const Module*> turns;
-    for (const TimedOp op : kOps) {
-      modules.push_back(TimedModule(op, flags.devices, bytes, repeats));
-    }
-    for (const Module& module : modules) turns.push_back(&module);
-    HV_ASSIGN(const std::vector<double> fastest,
-              TimeInTurns(turns, flags.devices, static_cast<int>(flags.rounds), transport));
-    for (size_t k = 0; k < fastest.size(); ++k) {
-      lines.push_back({{kOps[k], bytes, fastest[k] / static_cast<double>(repeats)}, held_out, 0});
+    HV_ASSIGN(const std::vector<double> seconds,
+              MeasuredSeconds(kOps, flags.devices, bytes, static_cast<int>(flags.rounds), transport));
+    for (size_t k = 0; k < seconds.size(); ++k) {
+      lines.push_back({{kOps[k], bytes, seconds[k]}, held_out, 0});
     }
   }
   return lines;
@@ -63,9 +53,8 @@ Result<std::vector<Line>> Measure(const Flags& flags, Transport* transport) {
 
 Status Predict(const Machine& machine, int64_t devices, std::vector<Line>* lines) {
   for (Line& line : *lines) {
-    const Module module = TimedModule(line.sample.op, devices, line.sample.bytes, 1);
-    HV_ASSIGN(const Cost cost, CostOf(module, {1, devices}, machine));
-    line.predicted = cost.seconds;
+    HV_ASSIGN(line.predicted,
+              ModelledSeconds(line.sample.op, devices, line.sample.bytes, machine));
   }
   return {};
 }

@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sim/cost.h"
-
 namespace hv {
 namespace {
 
@@ -28,9 +26,9 @@ Machine Bus(double cache_bytes) {
 }
 
 double SecondsOn(const Machine& machine, TimedOp op, int64_t bytes) {
-  const auto cost = CostOf(TimedModule(op, kDevices, bytes, 1), {1, kDevices}, machine);
-  EXPECT_TRUE(cost.has_value());
-  return cost ? cost->seconds : 0;
+  const auto seconds = ModelledSeconds(op, kDevices, bytes, machine);
+  EXPECT_TRUE(seconds.has_value());
+  return seconds.value_or(0);
 }
 
 void ExpectRecovered(double cache_bytes) {
