@@ -179,9 +179,10 @@ bool SpoilPositionIsId(MutantSite& s) {
 
 bool SpoilGroupsDerived(MutantSite& s) {
   if (s.step().IsTuple()) return false;
-  const int64_t size = s.Operand(0).dims[0] == s.step().dims[0]
-                           ? s.Operand(0).dims[1] / s.step().dims[1]
-                           : s.Operand(0).dims[0] / s.step().dims[0];
+  const std::vector<int64_t> in = s.Operand(0).dims, out = s.step().dims;
+  const size_t along = in[0] == out[0] ? 1 : 0;
+  const int64_t size = out[along] == 0 ? 0 : in[along] / out[along];
+  if (size == 0) return false;  // nothing, or less, is left of the dimension
   const Mesh& mesh = s.sketch.mesh;
   const SketchGroups old = *s.step().groups;
   SketchGroups anew{Regular(mesh.devices(), size, true), "", true, true};
