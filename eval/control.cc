@@ -51,12 +51,16 @@ ControlValue Whole(const Partial& partial) {
   return {Value::Tuple(partial.tuple, std::move(elements)), {}};
 }
 
+// Constants are large where they are tables by device: one copy serves all devices.
+using Constants = std::unordered_map<const Instruction*, Partial>;
+
 // One computation on one device, called with arguments some of which are control.
 class Frame {
  public:
-  Frame(const Module& module, ComputationIndex computation, ReplicaId replica,
-        PartitionId partition, std::vector<Partial> arguments, int depth)
-      : module_(module),
+  Frame(Constants* constants, const Module& module, ComputationIndex computation,
+        ReplicaId replica, PartitionId partition, std::vector<Partial> arguments, int depth)
+      : constants_(constants),
+        module_(module),
         computation_(module.At(computation)),
         replica_(replica),
         partition_(partition),
@@ -118,6 +122,7 @@ class Frame {
       return number < arguments_.size() ? arguments_[number] : Unknown("parameter");
     }
     if (!MayBeControl(instruction)) return Unknown(ToString(instruction.opcode));
+    if (instruction.opcode == Opcode::kConstant) return Constant(instruction);
     std::vector<Partial> operands;
     for (const InstructionIndex o : instruction.operands) operands.push_back(memo_.at(o));
     switch (instruction.opcode) {
@@ -139,9 +144,15 @@ class Frame {
     }
   }
 
+  Partial Constant(const Instruction& instruction) {
+    const auto known = constants_->find(&instruction);
+    if (known != constants_->end()) return known->second;
+    return constants_->emplace(&instruction, Apply(instruction, {})).first->second;
+  }
+
   Partial Call(ComputationIndex callee, std::vector<Partial> arguments) {
     if (depth_ >= kMaxDepth) return Unknown("call");
-    Frame frame(module_, callee, replica_, partition_, std::move(arguments), depth_ + 1);
+    Frame frame(constants_, module_, callee, replica_, partition_, std::move(arguments), depth_ + 1);
     return frame.Evaluate(module_.At(callee).root);
   }
 
@@ -184,6 +195,7 @@ class Frame {
     return *domain;
   }
 
+  Constants* constants_;
   const Module& module_;
   const Computation& computation_;
   ReplicaId replica_;
@@ -197,6 +209,7 @@ class Frame {
 }  // namespace
 
 struct ControlEvaluator::Devices {
+  Constants constants;
   std::unordered_map<uint64_t, Frame> frames;
 };
 
@@ -211,7 +224,7 @@ const ControlValue& ControlEvaluator::Evaluate(InstructionIndex instruction, Rep
       static_cast<uint64_t>(replica.value) << 32 | static_cast<uint64_t>(partition.value);
   auto found = devices_->frames.find(device);
   if (found == devices_->frames.end()) {
-    Frame frame(module_, computation_, replica, partition, {}, 0);
+    Frame frame(&devices_->constants, module_, computation_, replica, partition, {}, 0);
     found = devices_->frames.emplace(device, std::move(frame)).first;
   }
   return found->second.EvaluateWhole(instruction);
