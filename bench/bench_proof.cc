@@ -120,6 +120,19 @@ bool MeasureLine(const Line& line, bool json) {
   return good;
 }
 
+// In a process of its own, as a user's proof is: the heap is nobody's before.
+bool MeasureApart(const Line& line, bool json) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool good = MeasureLine(line, json);
+    std::fflush(stdout);
+    _exit(good ? 0 : 1);
+  }
+  int status = 1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 struct Cost {
   double seconds = 0, mebibytes = 0;
   int code = 0;
@@ -209,7 +222,7 @@ int Main(int argc, char** argv) {
   bool good = true;
   fmt::print("{}",
              json ? "{" : "groups       devices           array          time     of limit\n");
-  for (const Line& line : lines) good = MeasureLine(line, json) && good;
+  for (const Line& line : lines) good = MeasureApart(line, json) && good;
   good = MeasureStep(std::filesystem::read_symlink("/proc/self/exe").string(), json) && good;
   if (json) fmt::print("}}\n");
   return good ? 0 : 10;
