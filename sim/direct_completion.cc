@@ -108,7 +108,9 @@ class DirectCompletion::Work {
   }
 
   Result<Value> Move(const LeafPlan& leaf) {
-    if (leaf.pieces.empty()) return WithShape(Operand(leaf.sources[0]), leaf.shape);
+    if (leaf.pieces.empty() && !leaf.sources.empty()) {
+      return WithShape(Operand(leaf.sources[0]), leaf.shape);
+    }
     if (context_.domain().IsNative() && !leaf.sources.empty()) return Copied(leaf);
     std::vector<Value> operands;
     operands.reserve(leaf.sources.size());

@@ -285,6 +285,10 @@ void Examination::TryNative(const NativeRuns& native, const NativeInput& input,
   if (found.difference) {
     refutation_ = Reduce(space_, native, Refutation{input, std::move(*found.difference)});
   }
+  const bool compared = !found.undefined && !found.stall && !found.error && !found.difference;
+  if (compared && !found.same_bits && input.values == NativeInput::Values::kExplicit) {
+    open_difference_ = what + ": results differ, by what rounding, NaN or a sign of zero may explain";
+  }
   if (!found.same_bits) return;
   native_agrees_ = true;
   const std::string detail = what + ": equal bits in group order";
@@ -304,6 +308,7 @@ void Examination::Summarize() {
   findings_.all_discarded = discarded_ > 0 && native_runs_ == 0 && findings_.evidence.empty();
   findings_.confirmed = refutation_.has_value();
   if (refutation_) return;
+  if (findings_.proof && !open_difference_.empty()) notes_.push_back(open_difference_);
   const bool cannot_confirm = native_error_ && native_runs_ == 0;
   if (codes_.difference) {
     findings_.suspicion = Suspicion(*codes_.difference);
@@ -314,6 +319,8 @@ void Examination::Summarize() {
     findings_.unsupported = error.kind != ErrorKind::kInvalid;
   } else if (!findings_.proof && codes_.signs_of_zero && !native_agrees_) {
     findings_.cannot_run = "results hang on the sign of a zero, which codes do not know";
+  } else if (!findings_.proof && !open_difference_.empty()) {
+    findings_.cannot_run = open_difference_;
   } else if (!findings_.proof && EffectsOf(pair_.before) != EffectsOf(pair_.after)) {
     findings_.cannot_run = "the calls with side effects differ, and runs do not show what they do";
   }

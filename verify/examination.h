@@ -90,6 +90,7 @@ class Examination {
   int64_t native_runs_ = 0, discarded_ = 0;  // runs that told something; undefined before
   bool consistency_known_ = false;           // the prover has judged whether replicas stay equal
   bool native_agrees_ = false;
+  std::string open_difference_;  // on inputs that the user gives, not certain to be one
   bool assumes_end_ = false;
 };
 
