@@ -243,7 +243,12 @@ void Examination::RunNative(const NativeRuns& native) {
   RunTrials(native, reals, "reals");
   NativeInput extremes = integers;
   extremes.values = NativeInput::Values::kExtremes;
-  RunTrials(native, extremes, "extreme integers", TrialsOfExtremes(space_));
+  int64_t tried = TrialsOfExtremes(space_);
+  const bool decides = !codes_.concrete_parameters.empty() && !findings_.proof;
+  if (decides && WorkOf(pair_) < kQuickWork) {  // however much other data there is
+    tried = std::max(tried, plan_.trials * kMostExtremeRuns);
+  }
+  RunTrials(native, extremes, "extreme integers", tried);
   if (findings_.proof) return;
   NativeInput mentioned = integers;
   mentioned.values = NativeInput::Values::kDictionary;
