@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <variant>
 
 #include "base/check.h"
 #include "base/time_limit.h"
 #include "verify/native_runs.h"
-#include "verify/prepare.h"
+#include "verify/reopened.h"
 
 namespace hv {
 namespace {
@@ -36,13 +35,8 @@ bool RanOutOfTime(const NativeRuns::Ran& ran) {
 
 void ConfirmRefutation(const Scenario& scenario, Examined* examined, Transport* transport) {
   const TimeLimit limit(scenario.timeout_seconds);
-  auto prepared = Prepare(Settled(scenario, *examined));
-  HV_CHECK(std::holds_alternative<Prepared>(prepared), "a case that was prepared no longer can be");
-  const Pair& pair = std::get<Prepared>(prepared).pair;
-  const InputSpace space = SpaceOf(pair, scenario, examined->assumptions);
-  auto ranges = ResolveRanges(space, scenario.inputs);
-  HV_CHECK(ranges.has_value(), "ranges that were resolved no longer can be");
-  const NativeRuns native(pair, space, scenario.inputs, *ranges, {});
+  const Reopened again(scenario, *examined);
+  const NativeRuns native(again.pair, again.space, scenario.inputs, again.ranges, {});
   const NativeDifference& found = examined->refutation->difference;
   const NativeRuns::Ran ran = native.Run(examined->refutation->input, transport);
   if (RanOutOfTime(ran)) return RunOutOfTime(scenario, examined);

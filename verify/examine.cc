@@ -202,14 +202,6 @@ void ExaminePrepared(const Scenario& scenario, Prepared prepared, Examined* exam
 
 }  // namespace
 
-Scenario Settled(const Scenario& scenario, const Examined& examined) {
-  Scenario settled = scenario;
-  if (examined.rewritten.empty()) return settled;
-  settled.pass_command.clear();
-  settled.after = {"", examined.rewritten, "<output of pass command>"};
-  return settled;
-}
-
 void RunOutOfTime(const Scenario& scenario, Examined* examined) {
   examined->findings = {};
   examined->findings.cannot_run =

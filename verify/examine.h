@@ -34,9 +34,6 @@ struct Examined {
 // Takes no longer than the scenario allows, but for one long step.
 Examined Examine(const Scenario& scenario);
 
-// The scenario that has what a pass command made in its place, where the command ran.
-Scenario Settled(const Scenario& scenario, const Examined& examined);
-
 // The time of the case was over before it could be judged: whatever was found is left.
 void RunOutOfTime(const Scenario& scenario, Examined* examined);
 

@@ -10,15 +10,13 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "base/check.h"
 #include "base/time_limit.h"
 #include "sim/timing.h"
 #include "verify/native_input.h"
 #include "verify/pair.h"
-#include "verify/prepare.h"
+#include "verify/reopened.h"
 
 namespace hv {
 namespace {
@@ -100,15 +98,11 @@ std::optional<MeasuredCost> Measure(const Stopwatch& stopwatch) {
 
 void MeasureCase(const Scenario& scenario, Examined* examined, Transport* transport) {
   const TimeLimit limit(scenario.timeout_seconds);
-  auto prepared = Prepare(Settled(scenario, *examined));
-  HV_CHECK(std::holds_alternative<Prepared>(prepared), "a case that was prepared no longer can be");
-  const Pair& pair = std::get<Prepared>(prepared).pair;
-  const InputSpace space = SpaceOf(pair, scenario, examined->assumptions);
-  auto ranges = ResolveRanges(space, scenario.inputs);
-  HV_CHECK(ranges.has_value(), "ranges that were resolved no longer can be");
+  const Reopened again(scenario, *examined);
   NativeInput input;
   input.seed = scenario.inputs.seed;
-  const Stopwatch stopwatch(pair, space, FillNative(input, space, *ranges, scenario.inputs),
+  const Stopwatch stopwatch(again.pair, again.space,
+                            FillNative(input, again.space, again.ranges, scenario.inputs),
                             scenario.private_results, transport);
   CaseReport& report = examined->report;
   report.measured = Measure(stopwatch);
