@@ -7,6 +7,7 @@
 #include <charconv>
 #include <climits>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,20 @@ std::string_view Environment(const char* name) {
   const char* text = std::getenv(name);
   return text != nullptr ? text : "";
 }
+
+constexpr const char* kTransport = "HV_TRANSPORT";
+constexpr const char* kRanksPerNode = "HV_RANKS_PER_NODE";
+
+constexpr struct {
+  std::string_view name;
+  Sharing sharing;
+} kSharings[] = {{"", Sharing::kAny},
+                 {"auto", Sharing::kAny},
+                 {"memfd", Sharing::kMemfd},
+                 {"window", Sharing::kWindow},
+                 {"p2p", Sharing::kNone}};
+
+std::string Assigned(const char* name) { return name + ("=" + std::string(Environment(name))); }
 
 }  // namespace
 
@@ -51,18 +66,29 @@ void BindToCores(int64_t position, int64_t ranks) {
   sched_setaffinity(0, sizeof own, &own);
 }
 
-Sharing SharingAskedFor() {
-  const std::string_view asked = Environment("HV_TRANSPORT");
-  if (asked == "memfd") return Sharing::kMemfd;
-  if (asked == "window") return Sharing::kWindow;
-  return asked == "p2p" ? Sharing::kNone : Sharing::kAny;
+Result<LaunchSettings> ReadLaunchSettings() {
+  LaunchSettings settings;
+  const std::string_view transport = Environment(kTransport), ranks = Environment(kRanksPerNode);
+  const auto known = std::find_if(std::begin(kSharings), std::end(kSharings),
+                                  [&](const auto& row) { return row.name == transport; });
+  if (known == std::end(kSharings)) {
+    return Invalid("launch-setting",
+                   Assigned(kTransport) + ": expected auto, memfd, window or p2p");
+  }
+  settings.sharing = known->sharing;
+  if (ranks.empty()) return settings;
+  const char* const end = ranks.data() + ranks.size();
+  const auto [stop, error] = std::from_chars(ranks.data(), end, settings.ranks_per_node);
+  if (error == std::errc() && stop == end && settings.ranks_per_node > 0) return settings;
+  return Invalid("launch-setting", Assigned(kRanksPerNode) + ": expected a number of ranks");
 }
 
-int64_t RanksPerPretendedNode() {
-  const std::string_view text = Environment("HV_RANKS_PER_NODE");
-  int64_t ranks = 0;
-  std::from_chars(text.data(), text.data() + text.size(), ranks);
-  return std::max<int64_t>(ranks, 0);
+std::string LaunchSettingsText() {
+  std::string text;
+  for (const char* name : {kTransport, kRanksPerNode}) {
+    if (!Environment(name).empty()) text += (text.empty() ? "" : " ") + Assigned(name);
+  }
+  return text;
 }
 
 }  // namespace hv

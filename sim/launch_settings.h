@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include "base/result.h"
 
 namespace hv {
 
@@ -13,16 +16,25 @@ void PrepareRank();
 // unbound ranks that wait for each other end up on one core. `position` of `ranks` on this node.
 void BindToCores(int64_t position, int64_t ranks);
 
-// How ranks of one node share memory, from HV_TRANSPORT; for tests and for odd systems.
+// How ranks of one node share memory.
 enum class Sharing : uint8_t {
-  kAny,     // unset or "auto": a memfd, else a window, else messages
-  kMemfd,   // "memfd": or messages
-  kWindow,  // "window": of the MPI library, or messages
-  kNone,    // "p2p": messages
+  kAny,     // a memfd, else a window, else messages
+  kMemfd,   // or messages
+  kWindow,  // of the MPI library, or messages
+  kNone,    // messages
 };
-Sharing SharingAskedFor();
 
-// HV_RANKS_PER_NODE: ranks are dealt to pretended nodes of so many; 0: the real ones.
-int64_t RanksPerPretendedNode();
+// What the environment asks for; for tests and for odd systems. A variable that is unset or empty
+// asks for nothing.
+struct LaunchSettings {
+  Sharing sharing = Sharing::kAny;  // HV_TRANSPORT=auto|memfd|window|p2p
+  int64_t ranks_per_node = 0;       // HV_RANKS_PER_NODE=N: pretended nodes of N; 0: the real ones
+};
+
+// Errors: "launch-setting".
+Result<LaunchSettings> ReadLaunchSettings();
+
+// What is set of it, "NAME=value …": ranks ask alike if it is equal.
+std::string LaunchSettingsText();
 
 }  // namespace hv

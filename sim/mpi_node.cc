@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "sim/bytes.h"
-#include "sim/launch_settings.h"
 
 namespace hv {
 namespace {
@@ -28,9 +27,8 @@ int SizeOf(MPI_Comm communicator) {
 }
 
 // The ranks of this node, or of the pretended one.
-MPI_Comm SplitByNode(int rank) {
+MPI_Comm SplitByNode(int rank, int64_t pretended) {
   MPI_Comm node = MPI_COMM_NULL;
-  const int64_t pretended = RanksPerPretendedNode();
   if (pretended > 0) {
     MPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(rank / pretended), rank, &node);
   } else {
@@ -82,8 +80,8 @@ std::unique_ptr<NodeRanks> OverWindow(const std::vector<Rank>& ranks, Rank mine,
   return NodeRanks::Over(std::move(members), mine, false);
 }
 
-std::unique_ptr<NodeRanks> ShareMemory(const std::vector<Rank>& ranks, Rank mine, MPI_Comm node) {
-  const Sharing sharing = SharingAskedFor();
+std::unique_ptr<NodeRanks> ShareMemory(const std::vector<Rank>& ranks, Rank mine, MPI_Comm node,
+                                       Sharing sharing) {
   std::unique_ptr<NodeRanks> own;
   if (ranks.size() == 1 || sharing == Sharing::kNone) return own;
   if (sharing != Sharing::kWindow) {
@@ -112,12 +110,12 @@ std::vector<std::string> GatherTexts(const std::string& mine, MPI_Comm communica
   return texts;
 }
 
-MpiNodes::MpiNodes() {
+MpiNodes::MpiNodes(const LaunchSettings& settings) {
   const int rank = RankIn(MPI_COMM_WORLD);
-  MPI_Comm node = SplitByNode(rank);
+  MPI_Comm node = SplitByNode(rank, settings.ranks_per_node);
   const std::vector<Rank> here = WorldRanks(node);
   BindToCores(RankIn(node), SizeOf(node));
-  own = ShareMemory(here, Rank(rank), node).release();
+  own = ShareMemory(here, Rank(rank), node, settings.sharing).release();
   int least = here.size() == 1 || own != nullptr ? 1 : 0;  // all nodes, or none
   int shared = own != nullptr ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/launch_settings.h"
 #include "sim/node_ranks.h"
 
 namespace hv {
@@ -14,9 +15,9 @@ namespace hv {
 // Every rank's text by rank of `communicator`; texts that together fit an int.
 std::vector<std::string> GatherTexts(const std::string& mine, MPI_Comm communicator);
 
-// The nodes of a job. Collective over all ranks.
+// The nodes of a job. Collective over all ranks, with the same settings on all.
 struct MpiNodes {
-  MpiNodes();
+  explicit MpiNodes(const LaunchSettings& settings);
 
   int64_t most_ranks = 1;                // of one node
   std::vector<std::vector<Rank>> ranks;  // by node, ascending; nodes by their lowest rank

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "sim/launch_settings.h"
 #include "sim/mpi_transport.h"
 
 namespace hv {
@@ -42,8 +43,9 @@ bool IsFirstLaunched() {
 
 Result<std::unique_ptr<Session>> StartSession() {
   const int64_t launched = LaunchedRanks();
-  if (launched == 0) return std::unique_ptr<Session>(std::make_unique<LocalSession>());
-  return StartMpiSession(launched);
+  if (launched > 0) return StartMpiSession(launched);
+  HV_RETURN_IF_ERROR(ReadLaunchSettings());
+  return std::unique_ptr<Session>(std::make_unique<LocalSession>());
 }
 
 }  // namespace hv

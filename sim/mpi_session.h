@@ -25,8 +25,9 @@ int64_t LaunchedRanks();
 bool IsFirstLaunched();
 
 // The local transport without a launcher, else MPI with the settings a node needs (see
-// mpi_transport.cc). Call once, after the arguments are parsed. Errors: "mpi-mismatch" if the launcher
-// started several processes that do not find each other.
+// mpi_transport.cc). Call once, after the arguments are parsed. Errors: "mpi-mismatch" if the
+// launcher started several processes that do not find each other; "launch-setting" as in
+// launch_settings.h, or if processes differ in their settings: the same on all.
 Result<std::unique_ptr<Session>> StartSession();
 
 }  // namespace hv

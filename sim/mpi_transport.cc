@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <memory>
 
@@ -62,7 +63,7 @@ class ArenaStorage : public StorageSource {
 
 class MpiTransport : public Transport {
  public:
-  MpiTransport() {
+  explicit MpiTransport(const LaunchSettings& settings) : nodes_(settings) {
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -241,12 +242,25 @@ class MpiTransport : public Transport {
 
 class MpiSession : public Session {
  public:
+  explicit MpiSession(const LaunchSettings& settings) : transport_(settings) {}
   ~MpiSession() override { transport_.Finalize(); }
   Transport& transport() override { return transport_; }
 
  private:
   MpiTransport transport_;
 };
+
+// Ranks that share memory in different ways would wait for each other for ever.
+Result<LaunchSettings> AgreeOnSettings() {
+  const std::vector<std::string> texts = GatherTexts(LaunchSettingsText(), MPI_COMM_WORLD);
+  const auto other = std::find_if(texts.begin(), texts.end(),
+                                  [&](const std::string& text) { return text != texts[0]; });
+  if (other == texts.end()) return ReadLaunchSettings();
+  const auto name = [](const std::string& text) { return text.empty() ? "nothing" : text; };
+  return Invalid("launch-setting", "rank 0 has " + name(texts[0]) + " in its environment, rank " +
+                                       std::to_string(other - texts.begin()) + " has " +
+                                       name(*other));
+}
 
 void TakeJobDown(int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
@@ -256,7 +270,13 @@ Result<std::unique_ptr<Session>> StartMpiSession(int64_t launched) {
   PrepareRank();
   int provided = 0;  // a watchdog is a thread that never calls MPI
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-  auto session = std::make_unique<MpiSession>();
+  const Result<LaunchSettings> settings = AgreeOnSettings();
+  if (!settings) {
+    // Ranks part when the first has said why: a launcher that sees one fail ends the others.
+    std::atexit([] { MPI_Finalize(); });
+    return tl::make_unexpected(settings.error());
+  }
+  auto session = std::make_unique<MpiSession>(*settings);
   if (launched > 1 && session->transport().size() == 1) {
     return Invalid("mpi-mismatch",
                    "the launcher started " + std::to_string(launched) +
