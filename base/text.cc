@@ -4,7 +4,6 @@
 #include <numeric>
 
 namespace hv {
-namespace {
 
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -20,8 +19,6 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   }
   return row[b.size()];
 }
-
-}  // namespace
 
 std::string_view NearestWord(std::string_view word, std::span<const std::string_view> candidates) {
   size_t best = std::max<size_t>(1, (word.size() + 1) / 3) + 1;

@@ -1,12 +1,16 @@
 // Small text helpers shared by readers of flags, scenarios and HLO.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace hv {
+
+// Letters to insert, delete or replace to make one word the other.
+size_t EditDistance(std::string_view a, std::string_view b);
 
 // The candidate closest to `word` in edit distance, if it is close enough to be a likely typo
 // (about a third of the word's letters, at least one); empty otherwise. Ties: the first.

@@ -167,23 +167,16 @@ int Run(const Flags& flags, Session* session) {
 int Main(int argc, char** argv) {
   Flags flags;
   Workers workers;
-  std::string most;
   CommandLine line("bench_cost_saved", "What all-reduce + slice -> reduce-scatter saves.");
-  line.Integer("-n,--ranks", &workers.ranks, "start again under mpirun on this many ranks");
-  line.Integer("--threads", &workers.threads, "threads of each rank; default: its share of cores");
+  workers.Declare(&line);
   line.Text("--machines", &flags.machines, "machines of the model, names or files");
   line.Text("--this-node", &flags.this_node, "machine of this engine, as calibrate writes it");
   line.Integer("--devices", &flags.devices, "largest number of devices (64)");
-  line.Text("--most", &most, "largest operand (64MiB)");
+  line.Bytes("--most", &flags.most, "largest operand (64MiB)");
   line.OptionalText("--json", &flags.json, "print figures as one JSON object");
   line.Text("--csv", &flags.csv, "write the grid as a table");
   line.Text("--html", &flags.html, "write a page with a plot");
   if (const std::optional<int> code = line.Parse(argc, argv)) return *code;
-  if (!most.empty()) {
-    const auto bytes = ParseBytes("--most", most);
-    if (!bytes) return Fail(bytes.error(), IsFirstLaunched());
-    flags.most = *bytes;
-  }
   return RunOnRanks(workers, {}, argc, argv, [&](Session* session) { return Run(flags, session); });
 }
 

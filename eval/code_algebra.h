@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -61,6 +62,16 @@ class CodeAlgebra {
   virtual void Finish(ElementType type, const std::byte* in, std::byte* out,
                       size_t count) const = 0;
 };
+
+// Codes of one word.
+inline uint64_t WordAt(const std::byte* codes, size_t i) {
+  uint64_t code;
+  std::memcpy(&code, codes + i * sizeof(code), sizeof(code));
+  return code;
+}
+inline void PutWord(std::byte* codes, size_t i, uint64_t code) {
+  std::memcpy(codes + i * sizeof(code), &code, sizeof(code));
+}
 
 // `gross`: negation is the identity, constants count by size.
 std::unique_ptr<CodeAlgebra> MakeFieldAlgebra(uint64_t seed, bool gross = false);

@@ -15,9 +15,11 @@ class SetAlgebra : public CodeAlgebra {
   int code_bytes() const override { return sizeof(uint64_t); }
 
   void Encode(std::array<uint64_t, 2> words, std::byte* code) const override {
-    Put(code, 0, words[0]);
+    PutWord(code, 0, words[0]);
   }
-  std::array<uint64_t, 2> Decode(const std::byte* code) const override { return {At(code, 0), 0}; }
+  std::array<uint64_t, 2> Decode(const std::byte* code) const override {
+    return {WordAt(code, 0), 0};
+  }
 
   void Lift(ElementType, const std::byte*, size_t count, std::byte* codes) const override {
     std::memset(codes, 0, count * sizeof(uint64_t));
@@ -28,7 +30,8 @@ class SetAlgebra : public CodeAlgebra {
   }
   void MultiplyAdd(const std::byte* factor, const std::byte* row, std::byte* sums,
                    size_t count) const override {
-    for (size_t i = 0; i < count; ++i) Put(sums, i, At(sums, i) | At(factor, 0) | At(row, i));
+    for (size_t i = 0; i < count; ++i)
+      PutWord(sums, i, WordAt(sums, i) | WordAt(factor, 0) | WordAt(row, i));
   }
   bool DivideByNative(ElementType, const std::byte* x, const std::byte*, std::byte* out,
                       size_t count) const override {
@@ -46,8 +49,8 @@ class SetAlgebra : public CodeAlgebra {
                 size_t count) const override {
     for (size_t i = 0; i < count; ++i) {
       uint64_t all = 0;
-      for (const std::byte* operand : in) all |= At(operand, i);
-      Put(out, i, all);
+      for (const std::byte* operand : in) all |= WordAt(operand, i);
+      PutWord(out, i, all);
     }
   }
   bool IntegersWrap() const override { return false; }
@@ -57,15 +60,7 @@ class SetAlgebra : public CodeAlgebra {
 
  private:
   static void Unite(const std::byte* x, const std::byte* y, std::byte* out, size_t count) {
-    for (size_t i = 0; i < count; ++i) Put(out, i, At(x, i) | At(y, i));
-  }
-  static uint64_t At(const std::byte* codes, size_t i) {
-    uint64_t code;
-    std::memcpy(&code, codes + i * sizeof(code), sizeof(code));
-    return code;
-  }
-  static void Put(std::byte* codes, size_t i, uint64_t code) {
-    std::memcpy(codes + i * sizeof(code), &code, sizeof(code));
+    for (size_t i = 0; i < count; ++i) PutWord(out, i, WordAt(x, i) | WordAt(y, i));
   }
 };
 

@@ -19,9 +19,11 @@ class WrapAlgebra : public CodeAlgebra {
   int code_bytes() const override { return sizeof(uint64_t); }
 
   void Encode(std::array<uint64_t, 2> words, std::byte* code) const override {
-    Put(code, 0, words[0]);
+    PutWord(code, 0, words[0]);
   }
-  std::array<uint64_t, 2> Decode(const std::byte* code) const override { return {At(code, 0), 0}; }
+  std::array<uint64_t, 2> Decode(const std::byte* code) const override {
+    return {WordAt(code, 0), 0};
+  }
 
   void Lift(ElementType type, const std::byte* native, size_t count,
             std::byte* codes) const override {
@@ -31,16 +33,16 @@ class WrapAlgebra : public CodeAlgebra {
           n.kind == NativeNumber::Kind::kInteger ||
           (n.imaginary == 0 && std::trunc(n.real) == n.real && std::fabs(n.real) < 0x1p63);
       if (n.kind == NativeNumber::Kind::kInteger) {
-        Put(codes, i, static_cast<uint64_t>(n.integer));
+        PutWord(codes, i, static_cast<uint64_t>(n.integer));
       } else if (integer) {
-        Put(codes, i, static_cast<uint64_t>(static_cast<int64_t>(n.real)));
+        PutWord(codes, i, static_cast<uint64_t>(static_cast<int64_t>(n.real)));
       } else {
-        Put(codes, i,
-            KeyedHash(seed_)
-                .Add(1)
-                .Add(std::bit_cast<uint64_t>(n.real))
-                .Add(std::bit_cast<uint64_t>(n.imaginary))
-                .First());
+        PutWord(codes, i,
+                KeyedHash(seed_)
+                    .Add(1)
+                    .Add(std::bit_cast<uint64_t>(n.real))
+                    .Add(std::bit_cast<uint64_t>(n.imaginary))
+                    .First());
       }
     }
   }
@@ -49,22 +51,22 @@ class WrapAlgebra : public CodeAlgebra {
             size_t count) const override {
     switch (fn) {
       case ScalarFn::kAdd:
-        for (size_t i = 0; i < count; ++i) Put(out, i, At(x, i) + At(y, i));
+        for (size_t i = 0; i < count; ++i) PutWord(out, i, WordAt(x, i) + WordAt(y, i));
         return;
       case ScalarFn::kSubtract:
-        for (size_t i = 0; i < count; ++i) Put(out, i, At(x, i) - At(y, i));
+        for (size_t i = 0; i < count; ++i) PutWord(out, i, WordAt(x, i) - WordAt(y, i));
         return;
       case ScalarFn::kNegate:
-        for (size_t i = 0; i < count; ++i) Put(out, i, uint64_t{0} - At(x, i));
+        for (size_t i = 0; i < count; ++i) PutWord(out, i, uint64_t{0} - WordAt(x, i));
         return;
       default:
-        for (size_t i = 0; i < count; ++i) Put(out, i, At(x, i) * At(y, i));
+        for (size_t i = 0; i < count; ++i) PutWord(out, i, WordAt(x, i) * WordAt(y, i));
     }
   }
   void MultiplyAdd(const std::byte* factor, const std::byte* row, std::byte* sums,
                    size_t count) const override {
-    const uint64_t f = At(factor, 0);
-    for (size_t i = 0; i < count; ++i) Put(sums, i, At(sums, i) + f * At(row, i));
+    const uint64_t f = WordAt(factor, 0);
+    for (size_t i = 0; i < count; ++i) PutWord(sums, i, WordAt(sums, i) + f * WordAt(row, i));
   }
   void MatrixMultiply(int64_t m, int64_t n, int64_t k, const std::byte* a, const std::byte* b,
                       std::byte* c) const override {
@@ -83,11 +85,11 @@ class WrapAlgebra : public CodeAlgebra {
     const auto image = [&](uint64_t code) {
       return KeyedHash(seed_).Add(2).Add(static_cast<uint64_t>(fn)).Add(code).First();
     };
-    for (size_t i = 0; i < count; ++i) Put(out, i, image(At(x, i)) + image(At(y, i)));
+    for (size_t i = 0; i < count; ++i) PutWord(out, i, image(WordAt(x, i)) + image(WordAt(y, i)));
   }
   void Empty(ScalarFn fn, std::byte* out, size_t count) const override {
     const uint64_t code = KeyedHash(seed_).Add(3).Add(static_cast<uint64_t>(fn)).First();
-    for (size_t i = 0; i < count; ++i) Put(out, i, code);
+    for (size_t i = 0; i < count; ++i) PutWord(out, i, code);
   }
 
   void Function(FunctionKey key, std::span<const std::byte* const> in, std::byte* out,
@@ -95,27 +97,18 @@ class WrapAlgebra : public CodeAlgebra {
     for (size_t i = 0; i < count; ++i) {
       KeyedHash hash(seed_);
       hash.Add(4).Add(key[0]).Add(key[1]);
-      for (const std::byte* operand : in) hash.Add(At(operand, i));
-      Put(out, i, hash.First());
+      for (const std::byte* operand : in) hash.Add(WordAt(operand, i));
+      PutWord(out, i, hash.First());
     }
   }
   bool IntegersWrap() const override { return true; }
   void Finish(ElementType type, const std::byte* in, std::byte* out, size_t count) const override {
     const int width = IsInteger(type) ? BitWidth(type) : 64;
     const uint64_t mask = ~uint64_t{0} >> (64 - width);
-    for (size_t i = 0; i < count; ++i) Put(out, i, At(in, i) & mask);
+    for (size_t i = 0; i < count; ++i) PutWord(out, i, WordAt(in, i) & mask);
   }
 
  private:
-  static uint64_t At(const std::byte* codes, size_t i) {
-    uint64_t code;
-    std::memcpy(&code, codes + i * sizeof(code), sizeof(code));
-    return code;
-  }
-  static void Put(std::byte* codes, size_t i, uint64_t code) {
-    std::memcpy(codes + i * sizeof(code), &code, sizeof(code));
-  }
-
   uint64_t seed_;
 };
 

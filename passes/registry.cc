@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/check.h"
+#include "base/text.h"
 
 namespace hv {
 
@@ -55,22 +55,6 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   return pieces;
 }
 
-// Levenshtein distance.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 const PassRow* FindPass(std::string_view key) {
   for (const auto rows : {Passes(), Mutants()}) {
     for (const PassRow& row : rows) {
@@ -82,7 +66,7 @@ const PassRow* FindPass(std::string_view key) {
 
 tl::unexpected<Error> UnknownPass(std::string_view key) {
   const auto nearest = std::ranges::min_element(
-      kPasses, {}, [&](const PassRow& row) { return Distance(key, row.key); });
+      kPasses, {}, [&](const PassRow& row) { return EditDistance(key, row.key); });
   tl::unexpected<Error> error = Invalid(
       "pass-unknown", fmt::format("unknown pass '{}', did you mean '{}'?", key, nearest->key));
   std::string known = "known passes:";

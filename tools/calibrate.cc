@@ -1,6 +1,7 @@
-// calibrate: what `this-node` costs. Times collectives, additions and products on this engine over many
-// sizes, fits a machine's latency, rates and cache to every second size by least squares, and says how
-// well the machine predicts the sizes it was not fitted to. The machine goes to a file for --machine.
+// calibrate: what `this-node` costs. Times collectives, additions and products on this engine over
+// many sizes, fits a machine's latency, rates and cache to every second size by least squares, and
+// says how well the machine predicts the sizes it was not fitted to. The machine goes to a file for
+// --machine.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -42,8 +43,9 @@ Result<std::vector<Line>> Measure(const Flags& flags, Transport* transport) {
   std::vector<Line> lines;
   bool held_out = false;
   for (int64_t bytes = kLeast; bytes <= flags.most; bytes *= 2, held_out = !held_out) {
-    HV_ASSIGN(const std::vector<double> seconds,
-              MeasuredSeconds(kOps, flags.devices, bytes, static_cast<int>(flags.rounds), transport));
+    HV_ASSIGN(
+        const std::vector<double> seconds,
+        MeasuredSeconds(kOps, flags.devices, bytes, static_cast<int>(flags.rounds), transport));
     for (size_t k = 0; k < seconds.size(); ++k) {
       lines.push_back({{kOps[k], bytes, seconds[k]}, held_out, 0});
     }
@@ -53,8 +55,7 @@ Result<std::vector<Line>> Measure(const Flags& flags, Transport* transport) {
 
 Status Predict(const Machine& machine, int64_t devices, std::vector<Line>* lines) {
   for (Line& line : *lines) {
-    HV_ASSIGN(line.predicted,
-              ModelledSeconds(line.sample.op, devices, line.sample.bytes, machine));
+    HV_ASSIGN(line.predicted, ModelledSeconds(line.sample.op, devices, line.sample.bytes, machine));
   }
   return {};
 }
@@ -71,16 +72,17 @@ std::string Table(const std::vector<Line>& lines) {
   std::string text = fmt::format("{:>12}  {:<20}{:>14}{:>14}{:>9}\n", "bytes", "", "measured",
                                  "predicted", "error");
   for (const Line& line : lines) {
-    text += fmt::format("{:>12}  {:<20}{:>11.2f} us{:>11.2f} us{:>7.0f} %{}\n", line.sample.bytes,
-                        kTimedOpNames[static_cast<size_t>(line.sample.op)],
-                        line.sample.seconds * 1e6, line.predicted * 1e6, 100 * line.error(),
-                        line.held_out ? "" : "  fitted");
+    text +=
+        fmt::format("{:>12}  {:<20}{:>11.2f} us{:>11.2f} us{:>7.0f} %{}\n", line.sample.bytes,
+                    kTimedOpNames[static_cast<size_t>(line.sample.op)], line.sample.seconds * 1e6,
+                    line.predicted * 1e6, 100 * line.error(), line.held_out ? "" : "  fitted");
   }
   const double error = MedianError(lines, true);
-  return text + fmt::format("median error of the sizes fitted {:.0f} %, of those left out {:.0f} % "
-                            "(goal {:.0f} %: {})\n",
-                            100 * MedianError(lines, false), 100 * error, 100 * kGoal,
-                            error <= kGoal ? "met" : "missed");
+  return text + fmt::format(
+                    "median error of the sizes fitted {:.0f} %, of those left out {:.0f} % "
+                    "(goal {:.0f} %: {})\n",
+                    100 * MedianError(lines, false), 100 * error, 100 * kGoal,
+                    error <= kGoal ? "met" : "missed");
 }
 
 Status Calibrate(const Flags& flags, int64_t ranks, std::vector<Line> lines) {
@@ -109,23 +111,19 @@ int Run(const Flags& flags, Session* session) {
 int Main(int argc, char** argv) {
   Flags flags;
   Workers workers;
-  std::string most;
   CommandLine line("calibrate", "Fits the machine this-node to times measured on this engine.");
-  line.Integer("-n,--ranks", &workers.ranks, "start again under mpirun on this many ranks");
-  line.Integer("--threads", &workers.threads, "threads of each rank; default: its share of cores");
+  workers.Declare(&line);
   line.Integer("--devices", &flags.devices, "devices of the mesh (8)");
   line.Integer("--rounds", &flags.rounds, "runs of each size (9)");
-  line.Text("--most", &most, "largest array, e.g. 16MiB");
+  line.Bytes("--most", &flags.most, "largest array, e.g. 16MiB");
   line.Text("--output", &flags.output, "write the machine to this file");
   if (const std::optional<int> code = line.Parse(argc, argv)) return *code;
-  if (!most.empty()) {
-    const auto bytes = ParseBytes("--most", most);
-    if (!bytes) return Fail(bytes.error(), IsFirstLaunched());
-    flags.most = *bytes;
-  }
-  if (flags.devices < 2 || flags.devices > kLeast / 4 || flags.rounds < 1 || flags.most < 16 * kLeast) {
-    return Fail(Invalid("flag-value", "--devices must be 2 to 256, --rounds positive, --most at "
-                                      "least 16KiB").value(),
+  if (flags.devices < 2 || flags.devices > kLeast / 4 || flags.rounds < 1 ||
+      flags.most < 16 * kLeast) {
+    return Fail(Invalid("flag-value",
+                        "--devices must be 2 to 256, --rounds positive, --most at "
+                        "least 16KiB")
+                    .value(),
                 IsFirstLaunched());
   }
   return RunOnRanks(workers, {}, argc, argv, [&](Session* session) { return Run(flags, session); });

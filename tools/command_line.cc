@@ -20,6 +20,36 @@ std::string WithDashes(std::string argument) {
   return argument;
 }
 
+// "4GiB", "500M", "1048576"; nothing if it is no size or zero.
+std::optional<int64_t> ParseBytes(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number <= 0) return {};
+  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (unit.ends_with("iB")) {
+    unit.remove_suffix(2);
+  } else if (unit.ends_with("B")) {
+    unit.remove_suffix(1);
+  }
+  if (unit.empty()) return number;
+  const size_t power = std::string_view("KMGT").find(unit);
+  if (unit.size() != 1 || power == std::string_view::npos) return {};
+  const int shift = 10 * (static_cast<int>(power) + 1);
+  if (number > (INT64_MAX >> shift)) return {};
+  return number << shift;
+}
+
+CLI::Validator SizeToNumber() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::optional<int64_t> bytes = ParseBytes(text);
+        if (!bytes) return "no size: " + text;
+        text = std::to_string(*bytes);
+        return std::string();
+      },
+      "");
+}
+
 }  // namespace
 
 struct CommandLine::Impl {
@@ -56,6 +86,15 @@ void CommandLine::Integer(const std::string& names, std::optional<int64_t>* valu
 
 void CommandLine::Unsigned(const std::string& names, uint64_t* value, const std::string& help) {
   impl_->app.add_option(names, *value, help);
+}
+
+void CommandLine::Bytes(const std::string& names, int64_t* value, const std::string& help) {
+  impl_->app.add_option(names, *value, help)->transform(SizeToNumber())->type_name("SIZE");
+}
+
+void CommandLine::Bytes(const std::string& names, std::optional<int64_t>* value,
+                        const std::string& help) {
+  impl_->app.add_option(names, *value, help)->transform(SizeToNumber())->type_name("SIZE");
 }
 
 void CommandLine::Real(const std::string& names, std::optional<double>* value,
@@ -133,26 +172,5 @@ std::optional<int> CommandLine::Parse(int argc, char** argv) {
 }
 
 std::string_view ProgramVersion() { return HV_VERSION; }
-
-Result<int64_t> ParseBytes(std::string_view flag, std::string_view text) {
-  const auto refuse = [&] {
-    return Invalid("flag-size", std::string(flag) + ": no size: " + std::string(text));
-  };
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number <= 0) return refuse();
-  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  if (unit.ends_with("iB")) {
-    unit.remove_suffix(2);
-  } else if (unit.ends_with("B")) {
-    unit.remove_suffix(1);
-  }
-  if (unit.empty()) return number;
-  const size_t power = std::string_view("KMGT").find(unit);
-  if (unit.size() != 1 || power == std::string_view::npos) return refuse();
-  const int shift = 10 * (static_cast<int>(power) + 1);
-  if (number > (INT64_MAX >> shift)) return refuse();
-  return number << shift;
-}
 
 }  // namespace hv

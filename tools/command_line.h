@@ -25,6 +25,9 @@ class CommandLine {
   void Integer(const std::string& names, int64_t* value, const std::string& help);
   void Integer(const std::string& names, std::optional<int64_t>* value, const std::string& help);
   void Unsigned(const std::string& names, uint64_t* value, const std::string& help);
+  // A size as people write it: "4GiB", "500M", "1048576". Not zero.
+  void Bytes(const std::string& names, int64_t* value, const std::string& help);
+  void Bytes(const std::string& names, std::optional<int64_t>* value, const std::string& help);
   void Real(const std::string& names, std::optional<double>* value, const std::string& help);
   void Text(const std::string& names, std::string* value, const std::string& help);
   void Text(const std::string& names, std::optional<std::string>* value, const std::string& help);
@@ -50,8 +53,5 @@ class CommandLine {
 
 // The version of this build.
 std::string_view ProgramVersion();
-
-// Sizes as people write them: "4GiB", "500M", "1048576". Not zero.
-Result<int64_t> ParseBytes(std::string_view flag, std::string_view text);
 
 }  // namespace hv

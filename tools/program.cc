@@ -52,6 +52,11 @@ void PrepareStreams() {
   if (descriptor >= 0) close(descriptor);
 }
 
+void Workers::Declare(CommandLine* line) {
+  line->Integer("-n,--ranks", &ranks, "start again under mpirun on this many ranks");
+  line->Integer("--threads", &threads, "threads of each rank; default: its share of cores");
+}
+
 int Fail(const Error& error, bool is_first) {
   if (is_first) std::fputs(FormatError(error).c_str(), stderr);
   return kExitBadInput;

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "sim/mpi_session.h"
+#include "tools/command_line.h"
 
 namespace hv {
 
@@ -27,6 +28,8 @@ int PrintOnce(const std::string& listing);
 struct Workers {
   std::optional<int64_t> ranks;    // of our own; absent: those a launcher started, or here alone
   std::optional<int64_t> threads;  // of each rank; absent: its share of the cores it may use
+
+  void Declare(CommandLine* line);
 };
 
 // Runs `work` on the ranks and threads asked for. Standard input, if "-" is among `inputs`, reaches

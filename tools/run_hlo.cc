@@ -21,8 +21,8 @@ namespace {
 
 struct Flags {
   std::vector<std::string> modules, cases, custom_calls;
-  std::string inputs, json, memory_limit, trace, list_ops;
-  std::optional<int64_t> replicas, partitions;
+  std::string inputs, json, trace, list_ops;
+  std::optional<int64_t> replicas, partitions, memory_limit_bytes;
   Workers workers;
   int64_t max_loop_steps = 10'000'000;
   std::optional<double> timeout;
@@ -44,12 +44,11 @@ void Declare(CommandLine* line, Flags* f) {
   line->Unsigned("--seed", &f->seed, "seed of generated inputs, random orders and rng");
   line->Integer("--replicas", &f->replicas, "replicas, if the module header does not say");
   line->Integer("--partitions", &f->partitions, "partitions, if the module header does not say");
-  line->Integer("-n,--ranks", &f->workers.ranks, "start again under mpirun on this many ranks");
-  line->Integer("--threads", &f->workers.threads, "threads of each rank; default: its share of cores");
+  f->workers.Declare(line);
   line->Choice("--reduction-order", kOrders, &f->order, "order in which members are reduced");
   line->Choice("--accumulate", kAccumulate, &f->accumulate,
                "type in which narrow floats are summed");
-  line->Text("--memory-limit", &f->memory_limit, "refuse runs that need more, e.g. 4GiB");
+  line->Bytes("--memory-limit", &f->memory_limit_bytes, "refuse runs that need more, e.g. 4GiB");
   line->Integer("--max-loop-steps", &f->max_loop_steps,
                 "loop iterations a device may take, over all loops; 0: no limit");
   line->Real("--timeout", &f->timeout, "seconds a module may run");
@@ -114,10 +113,8 @@ Result<RunSettings> SettingsOf(const Flags& flags) {
   }
   settings.max_loop_steps = flags.max_loop_steps;
   settings.timeout_seconds = flags.timeout.value_or(0);
-  settings.memory_limit_bytes = DefaultMemoryLimit();
-  if (!flags.memory_limit.empty()) {
-    HV_ASSIGN(settings.memory_limit_bytes, ParseBytes("--memory-limit", flags.memory_limit));
-  }
+  settings.memory_limit_bytes =
+      flags.memory_limit_bytes ? *flags.memory_limit_bytes : DefaultMemoryLimit();
   HV_ASSIGN(settings.custom_calls, ReadCustomCallDefinitions(flags.custom_calls));
   return settings;
 }

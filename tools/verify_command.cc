@@ -14,7 +14,6 @@ constexpr std::string_view kColors[] = {"auto", "always", "never"};
 // Flags, and what of them takes a second look.
 struct RawFlags {
   VerifyFlags flags;
-  std::string memory_limit;
   int fail_on = 0, color = 0;
   int mode = -1, expect = -1, min_level = -1, results = -1;  // -1: not given
   bool explain = false, quiet = false, verbose = false;
@@ -35,7 +34,7 @@ void DeclareScenario(CommandLine* line, RawFlags* raw) {
   line->Integer("--trials", &s.trials, "native runs of each kind where codes cannot tell");
   line->Choice("--mode", kModeWords, &raw->mode, "prove tries longer for a proof");
   line->Real("--timeout", &s.timeout_seconds, "seconds a case may take; more: UNKNOWN, timeout");
-  line->Text("--memory-limit", &raw->memory_limit, "no run that needs more, e.g. 4GiB");
+  line->Bytes("--memory-limit", &s.memory_limit_bytes, "no run that needs more, e.g. 4GiB");
   line->Choice("--expect", kExpectationWords, &raw->expect, "the verdict that is right");
   line->Choice("--min-level", kLevels, &raw->min_level, "weakest proof that will do");
   line->Text("--inputs", &s.inputs, "case.json with explicit inputs, run besides the others");
@@ -56,8 +55,7 @@ void DeclareScenario(CommandLine* line, RawFlags* raw) {
 void Declare(CommandLine* line, RawFlags* raw) {
   DeclareScenario(line, raw);
   VerifyFlags* const f = &raw->flags;
-  line->Integer("-n,--ranks", &f->workers.ranks, "start again under mpirun on this many ranks");
-  line->Integer("--threads", &f->workers.threads, "threads of each rank; default: its share of cores");
+  f->workers.Declare(line);
   line->Choice("--fail-on", kFailOn, &raw->fail_on, "refuted: an UNKNOWN verdict does not fail");
   line->OptionalText("--json", &f->json, "print one JSON document, or write it to a file");
   line->Text("--junit", &f->junit, "write a JUnit report");
@@ -83,9 +81,6 @@ Result<VerifyFlags> Resolve(RawFlags raw) {
   if (raw.expect >= 0) s.expect = static_cast<Expectation>(raw.expect);
   if (raw.min_level >= 0) s.min_level = ParseLevel(kLevels[static_cast<size_t>(raw.min_level)]);
   if (raw.results >= 0) s.private_results = raw.results == 1;
-  if (!raw.memory_limit.empty()) {
-    HV_ASSIGN(s.memory_limit_bytes, ParseBytes("--memory-limit", raw.memory_limit));
-  }
   s.minimize_topology |= !flags.write_minimized.empty();
   flags.fail_on = static_cast<FailOn>(raw.fail_on);
   flags.color = kColors[static_cast<size_t>(raw.color)];

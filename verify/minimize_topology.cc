@@ -10,6 +10,7 @@
 #include "verify/examination.h"
 #include "verify/flags.h"
 #include "verify/prepare.h"
+#include "verify/reopened.h"
 #include "verify/restrict_module.h"
 
 namespace hv {
@@ -26,15 +27,6 @@ bool Fails(Verdict verdict) {
 
 // Is the module after a text, rather than what passes make of the module before?
 bool IsPair(const Scenario& scenario) { return !scenario.after.empty(); }
-
-// The scenario as a pair of what was verified.
-Scenario AsPair(const Scenario& scenario, const Examined& examined) {
-  Scenario pair = scenario;
-  if (examined.rewritten.empty()) return pair;
-  pair.pass_command.clear();
-  pair.after = {"", examined.rewritten, "<output of pass command>"};
-  return pair;
-}
 
 // "%name" of a printed instruction.
 std::string NameIn(const std::string& printed) { return printed.substr(0, printed.find(' ')); }
@@ -135,7 +127,7 @@ class Search {
   void Take(const Scenario& scenario, SmallerFailure failure, Examined found) {
     if (failure.remade) {
       failure.after_hlo = found.rewritten;
-      const auto made = Prepare(AsPair(scenario, found));
+      const auto made = Prepare(Settled(scenario, found));
       if (const Prepared* prepared = std::get_if<Prepared>(&made)) {
         failure.after_hlo = PrintModule(prepared->pair.after);
       }
@@ -241,7 +233,7 @@ void MinimizeTopology(const Scenario& scenario, Examined* examined) {
   const Verdict verdict = Decide(examined->findings).verdict;
   const bool done = examined->report.smaller.has_value();
   if (!examined->report.diagnostics.empty() || !Fails(verdict) || done) return;
-  const auto original = Prepare(AsPair(scenario, *examined));
+  const auto original = Prepare(Settled(scenario, *examined));
   const Prepared* prepared = std::get_if<Prepared>(&original);
   if (prepared == nullptr) return;
   if (examined->assumptions.claims) {

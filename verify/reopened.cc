@@ -10,14 +10,6 @@
 namespace hv {
 namespace {
 
-Scenario Settled(const Scenario& scenario, const Examined& examined) {
-  Scenario settled = scenario;
-  if (examined.rewritten.empty()) return settled;
-  settled.pass_command.clear();
-  settled.after = {"", examined.rewritten, "<output of pass command>"};
-  return settled;
-}
-
 Pair PreparedAgain(const Scenario& scenario, const Examined& examined) {
   auto prepared = Prepare(Settled(scenario, examined));
   HV_CHECK(std::holds_alternative<Prepared>(prepared), "a case that was prepared no longer can be");
@@ -31,6 +23,14 @@ std::vector<std::optional<InputRange>> RangesAgain(const InputSpace& space, cons
 }
 
 }  // namespace
+
+Scenario Settled(const Scenario& scenario, const Examined& examined) {
+  Scenario settled = scenario;
+  if (examined.rewritten.empty()) return settled;
+  settled.pass_command.clear();
+  settled.after = {"", examined.rewritten, "<output of pass command>"};
+  return settled;
+}
 
 Reopened::Reopened(const Scenario& scenario, const Examined& examined)
     : pair(PreparedAgain(scenario, examined)),

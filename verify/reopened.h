@@ -12,6 +12,9 @@
 
 namespace hv {
 
+// The scenario as a pair of what was verified.
+Scenario Settled(const Scenario& scenario, const Examined& examined);
+
 struct Reopened {
   Reopened(const Scenario& scenario, const Examined& examined);
 
