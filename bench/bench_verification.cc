@@ -1,7 +1,9 @@
-// What a verification costs: one scenario from a cold start, with and without a launcher, against
-// the cheapest program that does nothing; and many small scenarios in one job. Runs verify_rewrite,
-// which stands beside this program, and itself under mpirun.
+// What a verification costs: one scenario, and one with nothing to do, from a cold start, with and
+// without a launcher, against programs that do nothing; and many small scenarios in one job. Runs
+// verify_rewrite, which stands beside this program, and itself under mpirun.
+#define OMPI_SKIP_MPICXX 1
 #include <fmt/format.h>
+#include <mpi.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +25,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kScenarios = 1000;
 constexpr int64_t kRanks = 8;
-constexpr double kColdBar = 0.050, kRateBar = 500;  // seconds, scenarios per second
+constexpr double kColdBar = 0.050, kRateBar = 500;     // seconds, scenarios per second
+constexpr double kNothingBar = 0.010;                  // seconds
+constexpr double kJobBar = 1.2, kNothingJobBar = 0.6;  // of a job that does nothing
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -59,36 +63,44 @@ Scenario MakeScenario(int64_t i) {
   return scenario;
 }
 
-// Runs a command, its output dropped; wall seconds, the median of `runs`.
-double TimeCommand(std::vector<std::string> words, int runs) {
+using Words = std::vector<std::string>;
+
+// Wall seconds of a command, its output dropped.
+double TimeOnce(Words words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  std::vector<double> seconds;
-  for (int run = 0; run < runs; ++run) {
-    const auto start = Clock::now();
-    const pid_t child = fork();
-    if (child == 0) {
-      if (std::freopen("/dev/null", "w", stdout) != nullptr) {
-        execvp(arguments[0], arguments.data());
-      }
-      _exit(127);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-      fmt::print(stderr, "{} failed\n", fmt::join(words, " "));
-      std::exit(70);
-    }
-    seconds.push_back(SecondsSince(start));
+  const auto start = Clock::now();
+  const pid_t child = fork();
+  if (child == 0) {
+    if (std::freopen("/dev/null", "w", stdout) != nullptr) execvp(arguments[0], arguments.data());
+    _exit(127);
   }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    fmt::print(stderr, "{} failed\n", fmt::join(words, " "));
+    std::exit(kExitInternal);
+  }
+  return SecondsSince(start);
 }
 
-std::vector<std::string> UnderMpirun(std::vector<std::string> command) {
-  std::vector<std::string> words = {"mpirun", "--oversubscribe", "--allow-run-as-root", "-n",
-                                    std::to_string(kRanks)};
+// The median of `runs` of each command; they take turns.
+std::vector<double> TimeCommands(const std::vector<Words>& commands, size_t runs) {
+  std::vector<std::vector<double>> seconds(commands.size());
+  for (size_t run = 0; run < runs; ++run) {
+    for (size_t c = 0; c < commands.size(); ++c) seconds[c].push_back(TimeOnce(commands[c]));
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& of_one : seconds) {
+    std::sort(of_one.begin(), of_one.end());
+    medians.push_back(of_one[runs / 2]);
+  }
+  return medians;
+}
+
+Words UnderMpirun(Words command) {
+  Words words = {"mpirun", "--oversubscribe", "--allow-run-as-root", "-n", std::to_string(kRanks)};
   words.insert(words.end(), command.begin(), command.end());
   return words;
 }
@@ -109,6 +121,13 @@ int RunMany() {
 
 int RunEmpty() { return StartSession() ? 0 : kExitInternal; }
 
+// A program that sets nothing, as most are.
+int RunDefaults() {
+  MPI_Init(nullptr, nullptr);
+  MPI_Finalize();
+  return 0;
+}
+
 double RateUnderMpirun(const std::string& self) {
   std::string command;
   for (const std::string& word : UnderMpirun({self, "--many"})) command += "'" + word + "' ";
@@ -120,30 +139,40 @@ double RateUnderMpirun(const std::string& self) {
   return rate;
 }
 
-int Measure(const std::string& self, const std::string& scenario, bool json) {
+void PrintTime(const char* what, double seconds, double limit) {
+  fmt::print("{:<66}{:>9.1f} ms{:>9.1f} ms{:>9.2f}\n", what, seconds * 1e3, limit * 1e3,
+             seconds / limit);
+}
+
+int Measure(const std::string& self, bool json) {
   const std::string program =
       (std::filesystem::path(self).parent_path() / "verify_rewrite").string();
-  const double nothing = TimeCommand({"/bin/true"}, 21);
-  const double cold = TimeCommand({program, scenario}, 21);
-  const double empty_job = TimeCommand(UnderMpirun({self, "--empty"}), 5);
-  const double job = TimeCommand(UnderMpirun({program, scenario}), 5);
+  const std::string same = HV_SOURCE_DIR "/scenarios/hlo/swap_p2.hlo";
+  const Words scenario = {program, HV_SOURCE_DIR "/scenarios/truth-01-single-group-p8.json"};
+  const Words nothing = {program, same, same};
+  const std::vector<double> alone = TimeCommands({{"/bin/true"}, scenario, nothing}, 21);
+  const std::vector<double> jobs =
+      TimeCommands({UnderMpirun({self, "--defaults"}), UnderMpirun({self, "--empty"}),
+                    UnderMpirun(scenario), UnderMpirun(nothing)},
+                   5);
   const double rate = RateUnderMpirun(self);
   if (json) {
     fmt::print(
-        "{{\"cold_seconds\": {:.6f}, \"process_seconds\": {:.6f}, \"mpirun_seconds\": {:.4f}, "
-        "\"mpirun_empty_seconds\": {:.4f}, \"scenarios_per_second\": {:.1f}}}\n",
-        cold, nothing, job, empty_job, rate);
+        "{{\"cold_seconds\": {:.6f}, \"nothing_seconds\": {:.6f}, \"process_seconds\": {:.6f}, "
+        "\"mpirun_seconds\": {:.4f}, \"mpirun_nothing_seconds\": {:.4f}, "
+        "\"mpirun_empty_seconds\": {:.4f}, \"mpirun_defaults_seconds\": {:.4f}, "
+        "\"scenarios_per_second\": {:.1f}}}\n",
+        alone[1], alone[2], alone[0], jobs[2], jobs[3], jobs[1], jobs[0], rate);
     return 0;
   }
-  fmt::print("{:<52}{:>12}{:>12}{:>9}\n", "", "measured", "limit", "ratio");
-  fmt::print("{:<52}{:>9.1f} ms{:>9.1f} ms{:>9.2f}\n", "one scenario, cold, no launcher",
-             cold * 1e3, kColdBar * 1e3, cold / kColdBar);
-  fmt::print("{:<52}{:>9.1f} ms{:>9.1f} ms{:>9.2f}\n", "  against a process that does nothing",
-             cold * 1e3, nothing * 1e3, cold / nothing);
-  fmt::print("{:<52}{:>9.1f} ms{:>9.1f} ms{:>9.2f}\n",
-             "one scenario, mpirun -n 8, against an empty job", job * 1e3, empty_job * 1e3,
-             job / empty_job);
-  fmt::print("{:<52}{:>10.0f}/s{:>10.0f}/s{:>9.2f}\n", "1000 small scenarios, one mpirun -n 8",
+  fmt::print("{:<66}{:>12}{:>12}{:>9}\n", "", "measured", "limit", "ratio");
+  PrintTime("one scenario, cold, no launcher", alone[1], kColdBar);
+  PrintTime("  against a process that does nothing", alone[1], alone[0]);
+  PrintTime("a module against itself, no launcher", alone[2], kNothingBar);
+  PrintTime("one scenario, mpirun -n 8; limit: 1.2 of an empty job", jobs[2], kJobBar * jobs[1]);
+  PrintTime("a module against itself, mpirun -n 8; limit: 0.6 of a default job", jobs[3],
+            kNothingJobBar * jobs[0]);
+  fmt::print("{:<66}{:>10.0f}/s{:>10.0f}/s{:>9.2f}\n", "1000 small scenarios, one mpirun -n 8",
              rate, kRateBar, rate / kRateBar);
   return 0;
 }
@@ -152,8 +181,9 @@ int Main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "--many") return RunMany();
   if (mode == "--empty") return RunEmpty();
+  if (mode == "--defaults") return RunDefaults();
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  return Measure(self, HV_SOURCE_DIR "/scenarios/truth-01-single-group-p8.json", mode == "--json");
+  return Measure(self, mode == "--json");
 }
 
 }  // namespace

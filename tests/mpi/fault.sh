@@ -10,6 +10,7 @@ shift
 scratch=$(mktemp -d)
 mkdir "$scratch/shared" "$scratch/sessions"
 export TMPDIR=$scratch/sessions OMPI_MCA_btl_vader_backing_directory=$scratch/shared
+export OMPI_MCA_osc_sm_backing_directory=$scratch/shared
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
 
 mine() {  # processes of this run, zombies aside: they all inherit its TMPDIR

@@ -1,10 +1,11 @@
 // A rank with a fault, for tests: loaded before the MPI library and the C library, it does what
-// HV_FAULT=KIND@RANK says on that rank. Where KIND is a way to fail, it does so in the middle of a
-// run: at the tenth collective call of MPI, or when the rank has given way to others so often while
-// it waited for them (through shared memory it waits without MPI).
-//   kill, stop: the signal;  leave: exit without a word;
+// HV_FAULT=KIND@RANK says on that rank, or on every rank for KIND@all.
+//   kill, stop: the signal;  leave: exit without a word;  finish: the end of MPI before the
+//   others'.
+//     In the middle of a run: at the HV_FAULT_AT-th time that the rank calls an MPI collective or
+//     gives way while it waits for others (through shared memory it waits without MPI);
 //   flip: a bit of every large message;  reduce: one element of every reduction of data;
-//   delay: sleeps now and then where it gives way, KIND@all on every rank.
+//   delay: sleeps now and then where it gives way or calls MPI.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -19,9 +20,8 @@
 
 namespace {
 
-constexpr int kSmall = 1024;    // bytes, counts: what programs say to each other about themselves
-constexpr int kCalls = 40;      // of MPI collectives, the start of a job included
-constexpr int kPatience = 100;  // times that a rank gives way before it fails
+constexpr int kSmall = 1024;   // bytes, counts: what programs say to each other about themselves
+constexpr int kFaultAt = 100;  // unless HV_FAULT_AT is set; the start of a job has fewer such times
 constexpr int kDelayEvery = 40, kLongestDelay = 3000;  // on average; microseconds
 
 bool IsFault(std::string_view kind) {
@@ -29,17 +29,6 @@ bool IsFault(std::string_view kind) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   if (fault == nullptr || rank == nullptr) return false;
   return fault == std::string(kind) + "@" + rank || fault == std::string(kind) + "@all";
-}
-
-void Fail() {
-  if (IsFault("kill")) raise(SIGKILL);
-  if (IsFault("stop")) raise(SIGSTOP);
-  if (IsFault("leave")) _exit(0);
-}
-
-void CountCollective() {
-  static int calls = 0;
-  if (++calls == kCalls) Fail();
 }
 
 // Is this code of the program, not of a library?
@@ -56,6 +45,19 @@ void Delay() {
     usleep(static_cast<unsigned>(random() % kLongestDelay));
 }
 
+// A time at which a rank may fail or come late.
+void Moment() {
+  static const char* const wanted = std::getenv("HV_FAULT_AT");
+  static const int fault_at = wanted != nullptr ? std::atoi(wanted) : kFaultAt;
+  static int moments = 0;
+  Delay();
+  if (++moments != fault_at) return;
+  if (IsFault("kill")) raise(SIGKILL);
+  if (IsFault("stop")) raise(SIGSTOP);
+  if (IsFault("finish")) MPI_Finalize();
+  if (IsFault("leave") || IsFault("finish")) _exit(0);
+}
+
 void* largest_message = nullptr;
 
 }  // namespace
@@ -64,23 +66,19 @@ extern "C" {
 
 int sched_yield() noexcept {
   static const auto real = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "sched_yield"));
-  static int calls = 0;
-  if (IsOfProgram(__builtin_return_address(0))) {
-    if (++calls == kPatience) Fail();
-    Delay();
-  }
+  if (IsOfProgram(__builtin_return_address(0))) Moment();
   return real();
 }
 
 int MPI_Allgather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                   MPI_Datatype to_type, MPI_Comm communicator) {
-  CountCollective();
+  Moment();
   return PMPI_Allgather(from, from_count, from_type, to, to_count, to_type, communicator);
 }
 
 int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op operation,
                   MPI_Comm communicator) {
-  CountCollective();
+  Moment();
   const int code = PMPI_Allreduce(from, to, count, type, operation, communicator);
   if (count > kSmall && IsFault("reduce")) static_cast<unsigned*>(to)[count / 2] += 1;
   return code;
@@ -93,6 +91,7 @@ int MPI_Irecv(void* to, int count, MPI_Datatype type, int source, int tag, MPI_C
 }
 
 int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  Delay();
   const int code = PMPI_Waitall(count, requests, statuses);
   if (largest_message != nullptr && IsFault("flip")) static_cast<char*>(largest_message)[77] ^= 4;
   largest_message = nullptr;
