@@ -1,6 +1,6 @@
-// Chunks are independent chains of additions: eight results, or eight chunks of one result, run in
-// the lanes of vectors, which blocks of terms are transposed for; results that lie side by side
-// need no transposing.
+// Sums in f64 of f64. Chunks are independent chains of additions: eight results, or eight chunks of
+// one result, run in the lanes of vectors, which blocks of terms are transposed for; results that lie
+// side by side need no transposing.
 #include "eval/float_sum.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "eval/half_floats.h"
+#include "eval/lane_sum.h"
 #include "eval/narrow_floats.h"
 #include "eval/odometer.h"
 #include "eval/vector_tile.h"
@@ -269,14 +269,12 @@ Value SumFloats(const ReduceGeometry& geometry, const Value& input, const Value&
   std::vector<double> sums(static_cast<size_t>(geometry.results), FirstAsDouble(init));
   if (geometry.results == 0 || geometry.terms == 0) return Stored(sums, shape);
   const ElementType type = input.shape()->type;
-  if (type == ElementType::kF64) {
+  if (shape->type != ElementType::kF64) {
+    SumByLanes(geometry, input, sums.data());
+  } else if (type == ElementType::kF64) {
     FloatSum<double>(geometry, input.As<double>().data(), &sums).Run();
   } else if (type == ElementType::kF32) {
     FloatSum<float>(geometry, input.As<float>().data(), &sums).Run();
-  } else if (type == ElementType::kBF16) {
-    FloatSum<Bf16>(geometry, input.As<Bf16>().data(), &sums).Run();
-  } else if (type == ElementType::kF16) {
-    FloatSum<F16>(geometry, input.As<F16>().data(), &sums).Run();
   } else {
     std::vector<float> wide(static_cast<size_t>(input.element_count()));
     WidenFloats(type, input.bytes().data(), wide.data(), wide.size());

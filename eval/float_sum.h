@@ -1,5 +1,6 @@
-// Sums of floats as XLA's evaluator computes them: in f64, chunks of 512 terms each from zero,
-// added to a running sum that starts as the initial value, rounded to the type at the end. Source:
+// Sums of floats: in f64 from the initial value, rounded to the type at the end. Sums of f64 take the
+// order of XLA's evaluator: chunks of 512 terms, each from zero, added to the running sum. The
+// others, which have bits to spare, take one that vectors are fast at (eval/lane_sum.h). Source:
 // hlo_ops 3.7.
 #pragma once
 
