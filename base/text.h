@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ std::string DidYouMean(std::string_view word, std::span<const std::string_view> 
 
 // "a,b,,c" -> {"a", "b", "", "c"}; empty text gives an empty list.
 std::vector<std::string_view> SplitText(std::string_view text, char separator);
+
+// "1 run", "2 runs".
+std::string CountOf(int64_t n, std::string_view noun);
 
 std::string_view TrimSpace(std::string_view text);
 

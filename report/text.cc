@@ -4,6 +4,7 @@
 
 #include <cctype>
 
+#include "base/text.h"
 #include "report/text_case.h"
 #include "report/units.h"
 
@@ -19,7 +20,7 @@ std::string InLowerCase(std::string_view text) {
 // "3 cases: 2 proved, 1 refuted; all as expected (0.05 s)"
 std::string TotalsLine(const Report& report) {
   const Totals& totals = report.totals;
-  std::string line = fmt::format("{} case{}", totals.cases, totals.cases == 1 ? "" : "s");
+  std::string line = CountOf(totals.cases, "case");
   std::string_view separator = ": ";
   for (int i = 0; i < kVerdictCount; ++i) {
     if (totals.by_verdict[i] == 0) continue;

@@ -42,10 +42,6 @@ std::string Heading(const CaseReport& report, bool color) {
   return line + (usual ? "" : fmt::format("  (expected {})", ToString(report.expect)));
 }
 
-std::string Count(int64_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 std::string Index(const std::vector<int64_t>& index) {
   return fmt::format("[{}]", fmt::join(index, ","));
 }
@@ -147,10 +143,11 @@ void AddCounterexample(const Counterexample& example, Lines* lines) {
 }
 
 void AddSmaller(const SmallerFailure& smaller, Lines* lines) {
-  lines->Add("smallest",
-             fmt::format("{} x {}: devices ({}){}", Count(smaller.replicas, "replica"),
-                         Count(smaller.partitions, "partition"), fmt::join(smaller.devices, ") ("),
-                         smaller.closed ? ", as they are" : ", groups cut to these"));
+  lines->Add(
+      "smallest",
+      fmt::format("{} x {}: devices ({}){}", CountOf(smaller.replicas, "replica"),
+                  CountOf(smaller.partitions, "partition"), fmt::join(smaller.devices, ") ("),
+                  smaller.closed ? ", as they are" : ", groups cut to these"));
   if (const auto& c = smaller.counterexample) {
     lines->Add("", fmt::format("there device ({}), output {}, index {}: before {}, after {}",
                                c->device, c->output, Index(c->index), c->before, c->after));
@@ -254,8 +251,8 @@ std::string CaseLine(const CaseReport& report, bool color) {
 std::string CaseBlock(const CaseReport& report, bool verbose, bool color) {
   Lines lines;
   if (report.verdict != Verdict::kInvalid) {
-    lines.Add("devices", fmt::format("{} x {}", Count(report.replicas, "replica"),
-                                     Count(report.partitions, "partition")));
+    lines.Add("devices", fmt::format("{} x {}", CountOf(report.replicas, "replica"),
+                                     CountOf(report.partitions, "partition")));
   }
   lines.Add("file", report.file);
   if (report.diagnostics.empty()) lines.Add("because", report.reason);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "sim/calibration.h"
 #include "sim/collective_timing.h"
 #include "sim/timing.h"
@@ -95,8 +96,8 @@ Status Calibrate(const Flags& flags, int64_t ranks, std::vector<Line> lines) {
   HV_RETURN_IF_ERROR(WriteOutput("-", Table(lines)));
   if (flags.output.empty()) return {};
   const std::string source =
-      fmt::format("fitted by calibrate: {} devices on {} rank{}, fastest of {} rounds of each size",
-                  flags.devices, ranks, ranks == 1 ? "" : "s", flags.rounds);
+      fmt::format("fitted by calibrate: {} devices on {}, fastest of {} rounds of each size",
+                  flags.devices, CountOf(ranks, "rank"), flags.rounds);
   return WriteOutput(flags.output, MachineText(machine, source));
 }
 

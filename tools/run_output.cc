@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "hlo/op_listing.h"
 #include "hlo/op_rounding.h"
 #include "report/units.h"
@@ -18,18 +19,22 @@ Ending EndingOf(const CaseRun& run) {
   if (run.agrees && *run.agrees) return Ending::kAgrees;
   if (run.error) {
     switch (run.error->kind) {
-      case ErrorKind::kUnsupported: return Ending::kUnsupported;
-      case ErrorKind::kMemory: return Ending::kMemory;
-      case ErrorKind::kTime: return Ending::kTimeout;
-      case ErrorKind::kInvalid: return Ending::kInvalid;
+      case ErrorKind::kUnsupported:
+        return Ending::kUnsupported;
+      case ErrorKind::kMemory:
+        return Ending::kMemory;
+      case ErrorKind::kTime:
+        return Ending::kTimeout;
+      case ErrorKind::kInvalid:
+        return Ending::kInvalid;
     }
   }
   if (run.stall) return Ending::kDeadlock;
   return run.agrees ? Ending::kDiffers : Ending::kRan;
 }
 
-constexpr std::string_view kWords[] = {"agrees", "ran", "DIFFERS", "DEADLOCK", "unsupported",
-                                       "INVALID", "memory", "timeout"};
+constexpr std::string_view kWords[] = {"agrees",      "ran",     "DIFFERS", "DEADLOCK",
+                                       "unsupported", "INVALID", "memory",  "timeout"};
 constexpr std::string_view kErrorKinds[] = {"invalid", "unsupported", "memory", "timeout"};
 
 std::string Quoted(const std::string& text) {
@@ -39,7 +44,8 @@ std::string Quoted(const std::string& text) {
 std::string Colored(std::string_view word, Ending ending, bool color) {
   if (!color) return std::string(word);
   const char* code = ending == Ending::kAgrees || ending == Ending::kRan ? "32"
-                     : ending == Ending::kUnsupported ? "33" : "31";
+                     : ending == Ending::kUnsupported                    ? "33"
+                                                                         : "31";
   return fmt::format("\x1b[{}m{}\x1b[0m", code, word);
 }
 
@@ -98,22 +104,22 @@ std::string RunsJson(const std::vector<CaseRun>& runs, bool with_outputs) {
   }
   int64_t agree = 0;
   for (const CaseRun& run : runs) agree += run.agrees.value_or(false);
-  return json + fmt::format("], \"totals\": {{\"cases\": {}, \"agree\": {}}}}}", runs.size(), agree);
+  return json +
+         fmt::format("], \"totals\": {{\"cases\": {}, \"agree\": {}}}}}", runs.size(), agree);
 }
 
 std::string RunText(const CaseRun& run, const RunTextOptions& options) {
   if (run.error && !run.agrees) return {};  // stderr has it
-  std::string text = fmt::format("{}: {} replica{} x {} partition{}", run.name, run.mesh.replicas,
-                                 run.mesh.replicas == 1 ? "" : "s", run.mesh.partitions,
-                                 run.mesh.partitions == 1 ? "" : "s");
+  std::string text = fmt::format("{}: {} x {}", run.name, CountOf(run.mesh.replicas, "replica"),
+                                 CountOf(run.mesh.partitions, "partition"));
   const Ending ending = EndingOf(run);
   if (options.verbose) {
     text += fmt::format(", {:.3f} ms, {} bytes at the peak", run.seconds * 1e3, run.peak_bytes);
   }
   text += '\n';
   for (size_t d = 0; options.with_outputs && d < run.texts.size(); ++d) {
-    text += fmt::format("  {}: {}\n", run.mesh.NameOf(DeviceId(static_cast<int64_t>(d))),
-                        run.texts[d]);
+    text +=
+        fmt::format("  {}: {}\n", run.mesh.NameOf(DeviceId(static_cast<int64_t>(d))), run.texts[d]);
   }
   if (run.stall) text += run.stall->ToString();
   if (run.agrees) text += Colored(kWords[static_cast<size_t>(ending)], ending, options.color);
@@ -133,7 +139,7 @@ std::string RunLine(const CaseRun& run, bool color) {
 std::string RunsSummary(const std::vector<CaseRun>& runs) {
   int64_t counts[std::size(kWords)] = {};
   for (const CaseRun& run : runs) ++counts[static_cast<size_t>(EndingOf(run))];
-  std::string text = fmt::format("{} case{}:", runs.size(), runs.size() == 1 ? "" : "s");
+  std::string text = CountOf(static_cast<int64_t>(runs.size()), "case") + ":";
   for (size_t e = 0; e < std::size(kWords); ++e) {
     if (counts[e] > 0) {
       text += fmt::format("{} {} {}", text.back() == ':' ? "" : ",", counts[e], kWords[e]);

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "report/json.h"
 #include "report/junit.h"
 #include "report/sarif.h"
@@ -57,8 +58,8 @@ int RunSelfTest(Session* session) {
   if (!session->IsFirst()) return kExitOk;
   const int64_t ranks = session->transport().size();
   if (result.difference.empty()) {
-    const Status told = WriteOutput("-", fmt::format("self-test: {} checks agree on {} rank{}\n",
-                                                     result.checks, ranks, ranks == 1 ? "" : "s"));
+    const Status told = WriteOutput("-", fmt::format("self-test: {} checks agree on {}\n",
+                                                     result.checks, CountOf(ranks, "rank")));
     return told ? kExitOk : Fail(told.error(), true);
   }
   fmt::print(stderr, "error: self-test: {}\n", result.difference);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "verify/code_outputs.h"
 #include "verify/probe_domain.h"
 
@@ -187,8 +188,8 @@ void ExactRuns::RunCodes(CodeFindings* findings) {
   if (told == 0) return;
   Evidence evidence;
   evidence.method = "random codes";
-  evidence.detail = fmt::format("{} runs over F_p x F_q, p = 2^61 - 1, weight at most {:.6g}", told,
-                                findings->weight);
+  evidence.detail = fmt::format("{} over F_p x F_q, p = 2^61 - 1, weight at most {:.6g}",
+                                CountOf(told, "run"), findings->weight);
   const double field = 0x1p61, leaves = static_cast<double>(space_.id_count());
   const auto terms = static_cast<double>(findings->facts[0].elements + findings->facts[1].elements);
   if (findings->difference) {

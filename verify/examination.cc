@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "hlo/op.h"
 #include "hlo/printer.h"
 #include "verify/consistency.h"
@@ -292,7 +293,8 @@ void Examination::TryNative(const NativeRuns& native, const NativeInput& input,
   }
   const bool compared = !found.undefined && !found.stall && !found.error && !found.difference;
   if (compared && !found.same_bits && input.values == NativeInput::Values::kExplicit) {
-    open_difference_ = what + ": results differ, by what rounding, NaN or a sign of zero may explain";
+    open_difference_ =
+        what + ": results differ, by what rounding, NaN or a sign of zero may explain";
   }
   if (!found.same_bits) return;
   native_agrees_ = true;
@@ -305,10 +307,9 @@ void Examination::TryNative(const NativeRuns& native, const NativeInput& input,
 // What is left open, and why.
 void Examination::Summarize() {
   if (discarded_ > 0) {
-    notes_.push_back(
-        fmt::format("{} runs discarded: the module before is undefined or cannot "
-                    "finish on their inputs",
-                    discarded_));
+    notes_.push_back(CountOf(discarded_, "run") +
+                     " discarded: the module before is undefined or cannot finish on "
+                     "these inputs");
   }
   findings_.all_discarded = discarded_ > 0 && native_runs_ == 0 && findings_.evidence.empty();
   findings_.confirmed = refutation_.has_value();
@@ -338,6 +339,9 @@ std::string Examination::Suspicion(const OutputPlace& place) const {
     const bool by_value = !elided_.shared.empty() || !elided_.unmatched.empty();
     return fmt::format("exact codes differ at {}, and no native run can tell: {}", where,
                        by_value ? ReasonOfElided(elided_) : native_error_->Message());
+  }
+  if (codes_.facts[0].OnlyIntegers() && codes_.facts[1].OnlyIntegers()) {
+    return fmt::format("exact codes differ at {}: no native run shows a difference", where);
   }
   const bool linear = codes_.facts[0].IsLinear() && codes_.facts[1].IsLinear();
   return fmt::format(

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/philox.h"
+#include "base/text.h"
 #include "verify/code_outputs.h"
 #include "verify/exact_runs.h"
 
@@ -80,7 +81,7 @@ void ExactRuns::RunIntegers(CodeFindings* findings) {
   std::optional<double> bound;
   if (both.IsLinear()) bound = std::ldexp(1, -static_cast<int>(runs));
   findings->evidence.push_back(
-      {"integer codes", fmt::format("{} runs over Z/2^64 agree", runs), bound});
+      {"integer codes", CountOf(runs, "run") + " over Z/2^64 agree", bound});
 }
 
 }  // namespace hv
