@@ -1,6 +1,6 @@
-// Compiles groups of elementwise instructions: registers for what they read and make, two steps
-// joined where one loop computes both, slots by the lives of what they hold, so that few of them
-// pass through the cache.
+// Compiles groups of elementwise instructions: registers for what they read and make, steps joined
+// where one loop computes them, slots by the lives of what they hold, so that few of them pass
+// through the cache.
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kCacheBytes = 24 * 1024;  // of the first-level cache, for a block of all arrays
 constexpr size_t kLeastBlock = 256;
+constexpr int64_t kWorthCode = 4096;  // elements: their arithmetic costs more than compiling it
 
 using Period = ElementwiseProgram::Period;
 
@@ -109,6 +110,8 @@ class ElementwiseProgram::Compiler {
     const bool computed = program_.registers_[static_cast<size_t>(last)].source == Source::kStep;
     if (!computed || program_.operands_.size() > kMostOperands) return {};
     program_.shape_ = computation_.At(members_.back()).shape;
+    NoteReaders();
+    if (program_.shape_->element_count >= kWorthCode) CompileLoops(last);
     JoinPairs();
     SortOperands();
     GiveSlots(last);
@@ -125,31 +128,109 @@ class ElementwiseProgram::Compiler {
     if (IsSame(computation_, instruction)) return RegisterOf(instruction.operands[0]);
     Step step;
     step.op = *OpOf(computation_, instruction);
-    step.arity = static_cast<int>(instruction.operands.size());
-    for (int k = 0; k < step.arity; ++k) {
-      step.operands[k] = RegisterOf(instruction.operands[static_cast<size_t>(k)]);
-    }
+    for (const InstructionIndex o : instruction.operands) step.registers.push_back(RegisterOf(o));
+    step.operand_count = step.registers.size();
     step.kernel = step.op.Direct(&step.arguments);
-    step.result = Add({.source = Source::kStep, .type = instruction.shape->type});
-    program_.steps_.push_back(step);
+    step.registers.push_back(Add({.source = Source::kStep, .type = instruction.shape->type}));
+    const int result = step.registers.back();
+    program_.steps_.push_back(std::move(step));
     instructions_.push_back(&instruction);
-    return step.result;
+    return result;
+  }
+
+  Register& At(int r) { return program_.registers_[static_cast<size_t>(r)]; }
+
+  void NoteReaders() {
+    readers_.resize(program_.registers_.size());
+    for (size_t s = 0; s < program_.steps_.size(); ++s) {
+      for (const int r : program_.steps_[s].operands())
+        readers_[static_cast<size_t>(r)].push_back(s);
+    }
+  }
+
+  // Makes one loop of machine code of each run of steps that has one, the longest that fits.
+  void CompileLoops(int last) {
+    std::vector<Step> steps;
+    std::vector<const Instruction*> instructions;
+    for (size_t s = 0; s < program_.steps_.size();) {
+      size_t end = s;
+      const ElementType type = LoopTypeOf(s);
+      while (end < program_.steps_.size() && LoopTypeOf(end) == type) ++end;
+      std::optional<Step> loop;
+      if (IsFloat(type)) {
+        while (end > s + 1 && !(loop = LoopOf(type, s, end, last))) --end;
+      }
+      steps.push_back(loop ? std::move(*loop) : std::move(program_.steps_[s]));
+      instructions.push_back(loop ? nullptr : instructions_[s]);
+      s = loop ? end : s + 1;
+    }
+    program_.steps_ = std::move(steps);
+    instructions_ = std::move(instructions);
+  }
+
+  // The type of which a loop could compute the step, else pred.
+  ElementType LoopTypeOf(size_t s) const {
+    const Instruction& instruction = *instructions_[s];
+    const bool total = instruction.Text(Attr::kCompareType) == "TOTALORDER";
+    if (LoopArity(Definition(instruction).scalar) == 0 || total) return ElementType::kPred;
+    const ElementType type = computation_.At(instruction.operands.back()).shape->type;
+    const bool known = type == ElementType::kF32 || type == ElementType::kF64;
+    return known ? type : ElementType::kPred;
+  }
+
+  // The steps from `begin` to `end` as one; truth values must not leave it, nor come from
+  // elsewhere.
+  std::optional<Step> LoopOf(ElementType type, size_t begin, size_t end, int last) {
+    std::vector<LoopStep> loop;
+    LoopInterface interface;
+    std::vector<bool> made(program_.registers_.size());
+    for (size_t s = begin; s < end; ++s) {
+      const Step& step = program_.steps_[s];
+      const Instruction& instruction = *instructions_[s];
+      LoopStep& next = loop.emplace_back();
+      next.fn = Definition(instruction).scalar;
+      if (next.fn == ScalarFn::kCompare) {
+        next.direction = DirectionOf(instruction.Text(Attr::kCompareDirection));
+      }
+      for (size_t k = 0; k < step.operand_count; ++k) {
+        const int r = next.operands[k] = step.registers[k];
+        if (made[static_cast<size_t>(r)]) continue;
+        if (At(r).type != type) return {};
+        auto& list = At(r).source == Source::kScalar ? interface.scalars : interface.arrays;
+        if (std::find(list.begin(), list.end(), r) == list.end()) list.push_back(r);
+      }
+      next.result = step.results()[0];
+      made[static_cast<size_t>(next.result)] = true;
+      const std::vector<size_t>& readers = readers_[static_cast<size_t>(next.result)];
+      if (next.result != last && !readers.empty() && readers.back() < end) continue;
+      if (next.fn == ScalarFn::kCompare) return {};
+      interface.results.push_back(next.result);
+    }
+    Step step;
+    step.loop = CompiledLoop::Compile(type, loop, interface);
+    if (step.loop == nullptr) return {};
+    for (const auto* list : {&interface.scalars, &interface.arrays, &interface.results}) {
+      if (list == &interface.results) step.operand_count = step.registers.size();
+      step.registers.insert(step.registers.end(), list->begin(), list->end());
+    }
+    return step;
   }
 
   // Joins each step with the one that makes an operand of it and of nothing else, where a loop for
   // both exists.
   void JoinPairs() {
     std::vector<Step>& steps = program_.steps_;
-    std::vector<int> readers(program_.registers_.size()), maker(program_.registers_.size(), -1);
+    std::vector<int> maker(program_.registers_.size(), -1);
     for (size_t s = 0; s < steps.size(); ++s) {
-      for (int k = 0; k < steps[s].arity; ++k) ++readers[static_cast<size_t>(steps[s].operands[k])];
-      maker[static_cast<size_t>(steps[s].result)] = static_cast<int>(s);
+      if (steps[s].loop == nullptr)
+        maker[static_cast<size_t>(steps[s].results()[0])] = static_cast<int>(s);
     }
     std::vector<bool> joined(steps.size()), gone(steps.size());
     for (size_t s = 0; s < steps.size(); ++s) {
-      for (int k = 0; k < steps[s].arity && !joined[s]; ++k) {
-        const auto r = static_cast<size_t>(steps[s].operands[k]);
-        if (maker[r] < 0 || readers[r] != 1) continue;
+      if (steps[s].loop != nullptr) continue;
+      for (size_t k = 0; k < steps[s].operand_count && !joined[s]; ++k) {
+        const auto r = static_cast<size_t>(steps[s].registers[k]);
+        if (maker[r] < 0 || readers_[r].size() != 1) continue;
         const auto first = static_cast<size_t>(maker[r]);
         if (joined[first] || !Join(first, s, k)) continue;
         joined[s] = true;
@@ -158,13 +239,13 @@ class ElementwiseProgram::Compiler {
     }
     std::vector<Step> left;
     for (size_t s = 0; s < steps.size(); ++s) {
-      if (!gone[s]) left.push_back(steps[s]);
+      if (!gone[s]) left.push_back(std::move(steps[s]));
     }
     steps = std::move(left);
   }
 
   // Makes `second` compute `first`, its operand `place`, too.
-  bool Join(size_t first, size_t second, int place) {
+  bool Join(size_t first, size_t second, size_t place) {
     const Instruction &a = *instructions_[first], &b = *instructions_[second];
     const ElementType type = b.shape->type;
     if (type != ElementType::kF32 && type != ElementType::kF64) return false;
@@ -172,22 +253,19 @@ class ElementwiseProgram::Compiler {
     const ScalarFn one = Definition(a).scalar, two = Definition(b).scalar;
     Step& step = program_.steps_[second];
     SpanKernel kernel = nullptr;
-    int rest[2] = {};  // the other operands of `second`
     if (two == ScalarFn::kSelect) {
       if (one != ScalarFn::kCompare || place != 0) return false;
       if (a.Text(Attr::kCompareType) == "TOTALORDER") return false;
       const Direction direction = DirectionOf(a.Text(Attr::kCompareDirection));
       kernel = FindComparedSelectKernel(direction, ComputeTypeOf(type));
-      std::copy_n(step.operands + 1, 2, rest);
-    } else if (step.arity == 2) {
-      kernel = FindPairKernel(one, two, place, ComputeTypeOf(type));
-      rest[0] = step.operands[1 - place];
+    } else if (step.operand_count == 2) {
+      kernel = FindPairKernel(one, two, static_cast<int>(place), ComputeTypeOf(type));
     }
     if (kernel == nullptr) return false;
-    const Step& made = program_.steps_[first];
-    std::copy_n(made.operands, 2, step.operands);
-    std::copy_n(rest, 2, step.operands + 2);
-    step.arity += 1;
+    const std::span<const int> made = program_.steps_[first].operands();
+    step.registers.erase(step.registers.begin() + static_cast<std::ptrdiff_t>(place));
+    step.registers.insert(step.registers.begin(), made.begin(), made.end());
+    step.operand_count += 1;
     step.kernel = kernel;
     return true;
   }
@@ -243,31 +321,35 @@ class ElementwiseProgram::Compiler {
     // Of one element, what is not computed can be read where it lies.
     const bool single = program_.shape_->element_count == 1;
     std::vector<size_t> last_reader(registers.size());
+    std::vector<bool> spread(registers.size());  // read element by element
     for (size_t s = 0; s < program_.steps_.size(); ++s) {
       const Step& step = program_.steps_[s];
-      for (int k = 0; k < step.arity; ++k) last_reader[static_cast<size_t>(step.operands[k])] = s;
-    }
-    for (Register& r : registers) {
-      if (single && (r.source == Source::kScalar || r.source == Source::kSpread)) {
-        r.source = Source::kArray;
+      for (const int r : step.operands()) {
+        last_reader[static_cast<size_t>(r)] = s;
+        if (step.loop == nullptr) spread[static_cast<size_t>(r)] = true;
       }
-      if (r.source != Source::kArray && r.source != Source::kStep) r.slot = program_.slots_++;
+    }
+    for (size_t k = 0; k < registers.size(); ++k) {
+      Register& r = registers[k];
+      const bool loaded = r.source == Source::kScalar || r.source == Source::kSpread;
+      if (single && loaded) r.source = Source::kArray;
+      const bool lies = r.source == Source::kArray || r.source == Source::kStep;
+      if (!lies && (r.source != Source::kScalar || spread[k])) r.slot = program_.slots_++;
     }
     std::vector<int> free;
     for (size_t s = 0; s < program_.steps_.size(); ++s) {
       const Step& step = program_.steps_[s];
-      if (step.result != last) {
+      for (const int result : step.results()) {
+        if (result == last) continue;
         if (free.empty()) free.push_back(program_.slots_++);
-        registers[static_cast<size_t>(step.result)].slot = free.back();
+        At(result).slot = free.back();
         free.pop_back();
       }
-      for (int k = 0; k < step.arity; ++k) {
-        const auto r = static_cast<size_t>(step.operands[k]);
-        const bool again = std::find(step.operands, step.operands + k, step.operands[k]) !=
-                           step.operands + k;
-        if (registers[r].source == Source::kStep && last_reader[r] == s && !again) {
-          free.push_back(registers[r].slot);
-        }
+      for (const int r : step.operands()) {
+        if (At(r).source != Source::kStep || last_reader[static_cast<size_t>(r)] != s) continue;
+        free.push_back(At(r).slot);
+        last_reader[static_cast<size_t>(r)] =
+            program_.steps_.size();  // an operand twice frees once
       }
     }
   }
@@ -288,7 +370,8 @@ class ElementwiseProgram::Compiler {
   const Computation& computation_;
   std::span<const InstructionIndex> members_;
   ElementwiseProgram program_;
-  std::vector<const Instruction*> instructions_;         // of the steps
+  std::vector<const Instruction*> instructions_;         // of the steps; null: a compiled loop
+  std::vector<std::vector<size_t>> readers_;             // of registers: steps before any is joined
   std::vector<std::pair<InstructionIndex, int>> known_;  // registers of instructions
 };
 

@@ -45,11 +45,16 @@ struct Wide128 {
 void SpreadAny(int width, const void* in, const Period& period, int64_t begin, size_t count,
                void* out) {
   switch (width) {
-    case 1: return Spread<uint8_t>(in, period, begin, count, out);
-    case 2: return Spread<uint16_t>(in, period, begin, count, out);
-    case 4: return Spread<uint32_t>(in, period, begin, count, out);
-    case 8: return Spread<uint64_t>(in, period, begin, count, out);
-    default: return Spread<Wide128>(in, period, begin, count, out);
+    case 1:
+      return Spread<uint8_t>(in, period, begin, count, out);
+    case 2:
+      return Spread<uint16_t>(in, period, begin, count, out);
+    case 4:
+      return Spread<uint32_t>(in, period, begin, count, out);
+    case 8:
+      return Spread<uint64_t>(in, period, begin, count, out);
+    default:
+      return Spread<Wide128>(in, period, begin, count, out);
   }
 }
 
@@ -61,9 +66,8 @@ void FillPositions(ElementType counted, ElementType type, const Period& period, 
   const bool ascends = period.inner == 1;  // a run of ascending positions, or of equal ones
   int64_t part = begin % period.inner, at = begin / period.inner % period.extent;
   for (size_t done = 0; done < count;) {
-    const auto run = static_cast<size_t>(std::min(static_cast<int64_t>(count - done),
-                                                  ascends ? period.extent - at
-                                                          : period.inner - part));
+    const auto run = static_cast<size_t>(std::min(
+        static_cast<int64_t>(count - done), ascends ? period.extent - at : period.inner - part));
     for (size_t k = 0; k < run; ++k) {
       positions[done + k] = static_cast<Count>(at) + (ascends ? static_cast<Count>(k) : Count{0});
     }
@@ -73,10 +77,6 @@ void FillPositions(ElementType counted, ElementType type, const Period& period, 
   }
   const std::byte* in[1] = {reinterpret_cast<const std::byte*>(positions)};
   ScalarOp::Convert(counted, type)->Run(in, out, count);
-}
-
-const std::byte* Advanced(const void* data, int64_t bytes) {
-  return static_cast<const std::byte*>(data) + bytes;
 }
 
 // Cache-line aligned memory of this thread for at least `bytes`.
@@ -94,7 +94,7 @@ std::byte* Scratch(size_t bytes) {
 void ElementwiseProgram::FillScalars(const std::byte* const* in, std::byte* slots,
                                      size_t count) const {
   for (const Register& r : registers_) {
-    if (r.source == Source::kScalar) {
+    if (r.source == Source::kScalar && r.slot >= 0) {
       SpreadAny(HostBytes(r.type), in[r.operand], {static_cast<int64_t>(count), 1}, 0, count,
                 Slot(slots, r.slot));
     }
@@ -120,40 +120,37 @@ ElementwiseProgram::Bound ElementwiseProgram::Bind(const Step& step, const std::
                                                    int64_t begin) const {
   Bound bound;
   bound.step = &step;
-  bound.arguments = step.arguments;
-  for (int k = 0; k < step.arity; ++k) {
-    const Register& r = registers_[static_cast<size_t>(step.operands[k])];
-    if (r.slot >= 0) {
-      bound.arguments.in[k] = Slot(slots, r.slot);
-    } else {
-      bound.in_bytes[k] = HostBytes(r.type);
-      bound.arguments.in[k] = in[r.operand] + begin * bound.in_bytes[k];
-    }
-  }
-  const Register& result = registers_[static_cast<size_t>(step.result)];
-  if (result.slot >= 0) {
-    bound.arguments.out = Slot(slots, result.slot);
-  } else {
-    bound.out_bytes = HostBytes(result.type);
-    bound.arguments.out = out + begin * bound.out_bytes;
+  for (size_t k = 0; k < step.registers.size(); ++k) {
+    const Register& r = registers_[static_cast<size_t>(step.registers[k])];
+    const bool in_memory = r.slot < 0 && r.source != Source::kScalar;
+    bound.strides[k] = in_memory ? HostBytes(r.type) : 0;
+    bound.places[k] = r.slot >= 0 ? Slot(slots, r.slot)
+                      : r.operand < 0
+                          ? out
+                          : const_cast<std::byte*>(in[r.operand]);  // steps only read it
+    bound.places[k] += begin * bound.strides[k];
   }
   return bound;
 }
 
 // The step on the next `count` elements.
 void ElementwiseProgram::RunBound(Bound* bound, int64_t count) {
-  SpanArgs& a = bound->arguments;
-  a.count = static_cast<size_t>(count);
-  if (bound->step->kernel != nullptr) {
-    bound->step->kernel(a);
+  const Step& step = *bound->step;
+  if (step.loop != nullptr) {
+    step.loop->Run(bound->places, count);
+  } else if (step.kernel != nullptr) {
+    SpanArgs a = step.arguments;
+    a.count = static_cast<size_t>(count);
+    for (size_t k = 0; k < step.operand_count; ++k) a.in[k] = bound->places[k];
+    a.out = bound->places[step.operand_count];
+    step.kernel(a);
   } else {
-    const std::byte* in[4];
-    for (int k = 0; k < 4; ++k) in[k] = static_cast<const std::byte*>(a.in[k]);
-    bound->step->op.Run({in, static_cast<size_t>(bound->step->arity)},
-                        static_cast<std::byte*>(a.out), a.count);
+    step.op.Run({bound->places, step.operand_count}, bound->places[step.operand_count],
+                static_cast<size_t>(count));
   }
-  for (int k = 0; k < 4; ++k) a.in[k] = Advanced(a.in[k], count * bound->in_bytes[k]);
-  a.out = static_cast<std::byte*>(a.out) + count * bound->out_bytes;
+  for (size_t k = 0; k < step.registers.size(); ++k) {
+    bound->places[k] += count * bound->strides[k];
+  }
 }
 
 void ElementwiseProgram::RunRange(const std::byte* const* in, std::byte* out, int64_t begin,

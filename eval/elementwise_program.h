@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "eval/compiled_loop.h"
 #include "eval/scalar_op.h"
 #include "eval/value.h"
 #include "hlo/module.h"
@@ -59,20 +61,26 @@ class ElementwiseProgram {
     int slot = -1;            // where its block is kept; -1: in the operand, or the result
     Period period = {};       // kSpread, kPosition
   };
-  // One instruction, or two that one loop computes.
+  static constexpr size_t kMostPlaces = CompiledLoop::kMostPlaces;
+  // One instruction, or several that one loop computes.
   struct Step {
     ScalarOp op;
     SpanKernel kernel = nullptr;  // in place of `op`; null: `op` runs between conversions
     SpanArgs arguments;           // of the kernel, without the spans
-    int arity = 0;
-    int operands[4] = {};  // registers
-    int result = 0;
+    std::shared_ptr<const CompiledLoop> loop;  // in place of both
+    std::vector<int> registers;                // operands, then results
+    size_t operand_count = 0;
+
+    std::span<const int> operands() const { return {registers.data(), operand_count}; }
+    std::span<const int> results() const {
+      return {registers.data() + operand_count, registers.size() - operand_count};
+    }
   };
-  // A step with the memory it works on.
+  // A step with the memory it works on: of its registers, in their order.
   struct Bound {
-    const Step* step = nullptr;
-    SpanArgs arguments;
-    int64_t in_bytes[4] = {}, out_bytes = 0;  // from an element to the next: 0 in a slot
+    const Step* step;
+    std::byte* places[kMostPlaces];
+    int64_t strides[kMostPlaces];  // bytes from an element to the next: 0 in a slot
   };
   static void RunBound(Bound* bound, int64_t count);
   void RunRange(const std::byte* const* in, std::byte* out, int64_t begin, int64_t end) const;

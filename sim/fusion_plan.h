@@ -5,10 +5,11 @@
 
 namespace hv {
 
-// A conversion to a wider float that only a sum reads is left to the sum (kHandOn). Groups grow from a last instruction over those that only members read, so that nothing but the
+// Groups grow from a last instruction over those that only members read, so that nothing but the
 // last value leaves a group. The last step of each becomes kFused, the others kSkip. Broadcasts and
-// iota that groups take in are left to whoever else reads them. For runs in native values that no
-// one observes; steps that nothing needs must be kSkip before.
+// iota that groups take in are left to whoever else reads them. A conversion to a wider float that
+// only a sum reads is left to the sum (kHandOn). For runs in native values that no one observes;
+// steps that nothing needs must be kSkip before.
 void FuseElementwise(const Module& module, ComputationPlan* plan);
 
 }  // namespace hv
