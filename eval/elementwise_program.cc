@@ -62,19 +62,25 @@ void SpreadAny(int width, const void* in, const Period& period, int64_t begin, s
 template <class Count>
 void FillPositions(ElementType counted, ElementType type, const Period& period, int64_t begin,
                    size_t count, std::byte* out) {
-  Count positions[ElementwiseProgram::kMostBlock];
+  Count buffer[ElementwiseProgram::kMostBlock];
+  Count* positions = counted == type ? reinterpret_cast<Count*>(out) : buffer;
   const bool ascends = period.inner == 1;  // a run of ascending positions, or of equal ones
   int64_t part = begin % period.inner, at = begin / period.inner % period.extent;
   for (size_t done = 0; done < count;) {
     const auto run = static_cast<size_t>(std::min(
         static_cast<int64_t>(count - done), ascends ? period.extent - at : period.inner - part));
-    for (size_t k = 0; k < run; ++k) {
-      positions[done + k] = static_cast<Count>(at) + (ascends ? static_cast<Count>(k) : Count{0});
+    Count* const from = positions + done;
+    const auto first = static_cast<Count>(at);
+    if (ascends) {
+      for (size_t k = 0; k < run; ++k) from[k] = first + static_cast<Count>(k);
+    } else {
+      std::fill_n(from, run, first);
     }
     done += run;
     part = 0;
     at = ascends ? 0 : (at + 1) % period.extent;
   }
+  if (counted == type) return;
   const std::byte* in[1] = {reinterpret_cast<const std::byte*>(positions)};
   ScalarOp::Convert(counted, type)->Run(in, out, count);
 }

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "eval/transpose_block.h"
+#include "eval/vector_isa.h"
 
 namespace hv {
 namespace {
@@ -25,6 +26,37 @@ void CopyRun(const T* in, T* out, int64_t count) {
     std::memcpy(out, in, static_cast<size_t>(count) * sizeof(T));
   } else {
     for (int64_t i = 0; i < count; ++i) out[i] = in[i];
+  }
+}
+
+// Runs of `length` elements, one for each of `count` positions; strides in elements.
+template <class T>
+struct Runs {
+  const T* in;
+  int64_t in_stride;
+  T* out;
+  int64_t out_stride, count, length;
+};
+
+constexpr int64_t kLine = 64;  // bytes
+typedef uint64_t Line __attribute__((vector_size(kLine), aligned(1), may_alias));
+
+// Every run is the same data, or its one element. These stay in registers or the first-level cache;
+// what counts is that whole lines are stored without a stop.
+template <class T, bool kFill>
+HV_INLINE void Repeat(const Runs<T>& r) {
+  constexpr int64_t kElements = kLine / static_cast<int64_t>(sizeof(T));
+  for (int64_t k = 0; k < r.count; ++k) {
+    T fill[kElements];
+    const T* run = r.in + k * r.in_stride;
+    if (kFill) std::fill_n(fill, kElements, *run);
+    T* out = r.out + k * r.out_stride;
+    int64_t left = r.length;
+    for (; left >= kElements; left -= kElements, out += kElements) {
+      *reinterpret_cast<Line*>(out) = *reinterpret_cast<const Line*>(kFill ? fill : run);
+      if (!kFill) run += kElements;
+    }
+    std::memcpy(out, kFill ? fill : run, static_cast<size_t>(left) * sizeof(T));
   }
 }
 
@@ -63,15 +95,17 @@ void CopyTransposed(const T* in, T* out, const Digit& b, const Digit& a) {
 
 template <class T>
 void CopyTwo(const T* in, T* out, const Digit& outer, const Digit& inner) {
-  if (inner.out_stride == 1 && inner.in_stride == 1) {
+  const Runs<T> runs = {in, outer.in_stride, out, outer.out_stride, outer.extent, inner.extent};
+  const bool writes_runs = inner.out_stride == 1, reads_runs = inner.in_stride == 1;
+  if (writes_runs && inner.in_stride == 0) {
+    isa::Choose<Runs<T>, Repeat<T, true>, Isa::kAvx512>()(runs);
+  } else if (writes_runs && reads_runs && outer.in_stride == 0) {
+    isa::Choose<Runs<T>, Repeat<T, false>, Isa::kAvx512>()(runs);
+  } else if (writes_runs && reads_runs) {
     for (int64_t i = 0; i < outer.extent; ++i) {
       CopyRun(in + i * outer.in_stride, out + i * outer.out_stride, inner.extent);
     }
-  } else if (inner.out_stride == 1 && inner.in_stride == 0) {
-    for (int64_t i = 0; i < outer.extent; ++i) {
-      std::fill_n(out + i * outer.out_stride, inner.extent, in[i * outer.in_stride]);
-    }
-  } else if (inner.out_stride == 1 && outer.in_stride == 1 && outer.extent > 1) {
+  } else if (writes_runs && outer.in_stride == 1 && outer.extent > 1) {
     CopyTransposed(in, out, outer, inner);
   } else {
     for (int64_t i = 0; i < outer.extent; ++i) {

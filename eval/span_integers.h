@@ -3,6 +3,7 @@
 // Arithmetic runs in an unsigned type of at least 32 bits. Source: hlo_ops 2.4.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -44,21 +45,31 @@ struct IntMultiply {
 // quotient that is no integer is farther from one than rounding reaches.
 template <class T>
 inline constexpr bool kFitsS32 = std::is_signed_v<T> ? sizeof(T) <= 4 : sizeof(T) <= 2;
+// What dividing by y multiplies with: 1 / y, and a little more. x times it exceeds x / y by less
+// than lies between a quotient and the next integer, and its truncation is exact. 1 for 0 and -1.
+template <class T>
+HV_INLINE double FactorOf(T y) {
+  const bool safe = y != 0 && !(std::is_signed_v<T> && y == static_cast<T>(-1));
+  return safe ? (1 + 0x1p-49) / static_cast<double>(y) : 1.0;
+}
 // Truncated x / y for y other than 0 and -1.
 template <class T>
-HV_INLINE int32_t QuotientOf(T x, T y) {
-  const bool safe = y != 0 && !(std::is_signed_v<T> && y == static_cast<T>(-1));
-  return static_cast<int32_t>(static_cast<double>(x) / (safe ? static_cast<double>(y) : 1.0));
+HV_INLINE int32_t QuotientOf(T x, double factor) {
+  return static_cast<int32_t>(static_cast<double>(x) * factor);
 }
 // x/0 is all ones; the least value divided by -1 is itself.
 struct IntDivide {
   template <class T>
+  HV_INLINE static T By(T x, T y, double factor, int n) {
+    const T quotient = static_cast<T>(QuotientOf(x, factor));
+    const T negated = IntSubtract::Apply(T{0}, x, n);
+    const bool negates = std::is_signed_v<T> && y == static_cast<T>(-1);
+    return y == 0 ? static_cast<T>(-1) : negates ? negated : quotient;
+  }
+  template <class T>
   static T Apply(T x, T y, int n) {
     if constexpr (kFitsS32<T>) {
-      const T quotient = static_cast<T>(QuotientOf(x, y));
-      const T negated = IntSubtract::Apply(T{0}, x, n);
-      const bool negates = std::is_signed_v<T> && y == static_cast<T>(-1);
-      return y == 0 ? static_cast<T>(-1) : negates ? negated : quotient;
+      return By(x, y, FactorOf(y), n);
     } else {
       if (y == 0) return static_cast<T>(-1);
       if (std::is_signed_v<T> && y == static_cast<T>(-1)) return IntSubtract::Apply(T{0}, x, n);
@@ -68,12 +79,17 @@ struct IntDivide {
 };
 struct IntRemainder {
   template <class T>
-  static T Apply(T x, T y, int) {
+  HV_INLINE static T By(T x, T y, double factor, int) {
+    // For y = 0 the quotient is x itself, which y = 0 leaves out of the product.
+    const bool negates = std::is_signed_v<T> && y == static_cast<T>(-1);
+    const auto quotient = static_cast<T>(QuotientOf(x, factor));
+    const T rest = static_cast<T>(Widen(x) - Widen(quotient) * Widen(y));
+    return negates ? T{0} : rest;
+  }
+  template <class T>
+  static T Apply(T x, T y, int n) {
     if constexpr (kFitsS32<T>) {
-      // For y = 0 the quotient is x itself, which y = 0 leaves out of the product.
-      const bool negates = std::is_signed_v<T> && y == static_cast<T>(-1);
-      const T rest = static_cast<T>(Widen(x) - Widen(static_cast<T>(QuotientOf(x, y))) * Widen(y));
-      return negates ? T{0} : rest;
+      return By(x, y, FactorOf(y), n);
     } else {
       if (y == 0) return x;
       if (std::is_signed_v<T> && y == static_cast<T>(-1)) return 0;
@@ -199,6 +215,39 @@ struct IntCountLeadingZeros {
   }
 };
 
+// Division by one number many times, as a broadcast of it asks for, divides once.
+template <class Fn, class T>
+HV_INLINE void DivideSpan(const SpanArgs& a) {
+  constexpr size_t kChunk = 1024;
+  for (size_t begin = 0; begin < a.count; begin += kChunk) {
+    const size_t n = std::min(kChunk, a.count - begin);
+    const T *x = In<T>(a, 0) + begin, *y = In<T>(a, 1) + begin;
+    T* out = static_cast<T*>(a.out) + begin;
+    const T first = *y;
+    T others = 0;
+    for (size_t i = 0; i < n; ++i) others = static_cast<T>(others | (y[i] ^ first));
+    const int width = a.width;
+    const auto wrap = [width](T value) {
+      return sizeof(T) == 1 ? WrapToWidth(value, width) : value;
+    };
+    if (others == 0) {
+      const double factor = FactorOf(first);
+      ForEach(n, [=](size_t i) { out[i] = wrap(Fn::By(x[i], first, factor, width)); });
+    } else {
+      ForEach(n, [=](size_t i) { out[i] = wrap(Fn::Apply(x[i], y[i], width)); });
+    }
+  }
+}
+
+template <class Fn, class T>
+SpanKernel Division() {
+  if constexpr (kFitsS32<T>) {
+    return Fast<DivideSpan<Fn, T>, Isa::kAvx512>();
+  } else {
+    return Fast<IntBinary<Fn, T>>();
+  }
+}
+
 // ScalarFn -> loop for one integer type.
 template <class T>
 SpanKernel FindInteger(ScalarFn fn) {
@@ -210,9 +259,9 @@ SpanKernel FindInteger(ScalarFn fn) {
     case ScalarFn::kMultiply:
       return Fast<IntBinary<IntMultiply, T>>();
     case ScalarFn::kDivide:
-      return Fast<IntBinary<IntDivide, T>>();
+      return Division<IntDivide, T>();
     case ScalarFn::kRemainder:
-      return Fast<IntBinary<IntRemainder, T>>();
+      return Division<IntRemainder, T>();
     case ScalarFn::kMaximum:
       return Fast<IntBinary<IntMaximum, T>>();
     case ScalarFn::kMinimum:

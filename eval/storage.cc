@@ -38,6 +38,13 @@ size_t LinesOf(size_t bytes) { return (bytes + kLine - 1) / kLine; }
 
 StorageSource* storage_source = nullptr;
 
+// A last huge page that is nearly full is asked for whole: 4 KiB at a time it would cost more than
+// all others together.
+size_t HugeBytes(size_t bytes) {
+  const size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  return whole - bytes <= bytes / 16 ? whole : bytes;
+}
+
 // Fresh storage. Where it is large the system is asked for huge pages: 512 times fewer faults, each
 // of which costs as much as computing on its 4 KiB.
 std::byte* Allocate(size_t bytes) {
@@ -45,6 +52,7 @@ std::byte* Allocate(size_t bytes) {
     if (std::byte* data = storage_source->Allocate(bytes)) return data;
   }
   if (bytes < kHugePage) return static_cast<std::byte*>(::operator new(bytes, kAlignment));
+  bytes = HugeBytes(bytes);
   auto* data = static_cast<std::byte*>(::operator new(bytes, kHugeAlignment));
 #if defined(__linux__)
   madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint: failing changes nothing

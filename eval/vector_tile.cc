@@ -37,7 +37,7 @@ Vectors Choose() {
   alignas(64) float a[12 * kDepth] = {}, b[32 * kDepth] = {}, c[12 * 32];
   const Trial trial{a, b, c};
   double narrow = 1, wide = 1;
-  for (int attempt = 0; attempt < 12; ++attempt) {
+  for (int attempt = 0; attempt < 5; ++attempt) {
     narrow = std::min(narrow, Measure(Vectors::kAvx512Of32Bytes, trial));
     wide = std::min(wide, Measure(Vectors::kAvx512, trial));
   }
