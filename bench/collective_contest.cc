@@ -59,7 +59,7 @@ class Race {
     AddTimed(std::move(name), [this, once](int iterations) {
       const auto start = Clock::now();
       for (int i = 0; i < iterations; ++i) once();
-      node_->Enter(0);
+      node_->whole().Enter(0);
       return SecondsSince(start) / iterations;
     });
   }
@@ -91,9 +91,9 @@ class Race {
 
   double Time(const Contestant& c, int iterations) {
     if (iterations < kFewestTurns) c.run(1);  // the one before may have given memory back
-    node_->Enter(0);
+    node_->whole().Enter(0);
     double seconds = c.run(iterations);
-    node_->Enter(0);
+    node_->whole().Enter(0);
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return std::max(seconds, 1e-9);
   }
@@ -179,10 +179,10 @@ class SharedPath {
     } else {
       // Everybody's share lies behind its operand.
       Fold(own_ * share, share, reduced_.bytes());
-      node_->Reach(NodeRanks::kReduced);
+      node_->whole().Reach(Circle::kReduced);
       for (size_t k = 0; k < ranks_; ++k) {
         const size_t r = (own_ + k) % ranks_;
-        node_->Await(NodeRanks::kReduced, static_cast<int64_t>(r));
+        node_->whole().Await(Circle::kReduced, static_cast<int64_t>(r));
         CopyBytes(PlaceOf(r, operands_.size(), share), out + r * share, share, bytes * ranks_);
       }
     }
@@ -219,14 +219,14 @@ class SharedPath {
     if (static_cast<int64_t>(operands_[0]->size()) > kReduceAllBytes) {
       offsets_.push_back(Publish(reduced_));
     }
-    node_->Post(std::as_bytes(std::span(offsets_)));
-    node_->Enter(kSignature);
-    HV_CHECK(node_->AllEntered(kSignature), "ranks at different collectives");
+    node_->whole().Post(std::as_bytes(std::span(offsets_)));
+    node_->whole().Enter(kSignature);
+    HV_CHECK(node_->whole().AllEntered(kSignature), "ranks at different collectives");
   }
   size_t Publish(const Floats& array) {
     std::byte* place = array.bytes();
     if (!node_->arena().Holds(place)) {
-      place = node_->Scratch(array.size());
+      place = node_->whole().Scratch(array.size());
       std::memcpy(place, array.bytes(), array.size());
     }
     return node_->arena().OffsetOf(place);
@@ -234,7 +234,7 @@ class SharedPath {
   const std::byte* PlaceOf(size_t rank, size_t number, size_t bytes) {
     const auto position = static_cast<int64_t>(rank);
     size_t offset = 0;
-    std::memcpy(&offset, node_->BulletinOf(position).data() + number * sizeof offset,
+    std::memcpy(&offset, node_->whole().BulletinOf(position).data() + number * sizeof offset,
                 sizeof offset);
     return node_->At(position, offset, bytes);
   }
@@ -248,9 +248,9 @@ class SharedPath {
     sum_.Run(streams_, out, bytes);
   }
   void End() {
-    node_->Reach(NodeRanks::kRead);
+    node_->whole().Reach(Circle::kRead);
     if (operands_[0]->size() < kWaitForReadersBytes) return;
-    for (size_t r = 0; r < ranks_; ++r) node_->Await(NodeRanks::kRead, static_cast<int64_t>(r));
+    for (size_t r = 0; r < ranks_; ++r) node_->whole().Await(Circle::kRead, static_cast<int64_t>(r));
   }
 
   static constexpr uint64_t kSignature = 0x5347;
@@ -450,7 +450,7 @@ class Contest {
     if (ranks_ < 4 || ranks_ % 2 != 0 || bytes_ > kPairBytes) return;
     const bool takes_part = transport_->rank().value < 2;
     const auto gather = [this](const std::string& mine) {
-      std::vector<std::string> all = node_.GatherTexts(mine);
+      std::vector<std::string> all = node_.whole().GatherTexts(mine);
       all.resize(2);
       return all;
     };
@@ -508,10 +508,10 @@ ContestRow RaceBarriers(Transport* transport, int repeats) {
   NodeRanks& node = *transport->node();
   Race race(&node);
   race.Add("mpi barrier", [] { MPI_Barrier(MPI_COMM_WORLD); });
-  race.Add("barrier", [&] { node.Enter(0); });
+  race.Add("barrier", [&] { node.whole().Enter(0); });
   race.Add("barrier and signature", [&] {
-    node.Enter(7);
-    HV_CHECK(node.AllEntered(7), "ranks at different barriers");
+    node.whole().Enter(7);
+    HV_CHECK(node.whole().AllEntered(7), "ranks at different barriers");
   });
   return race.Run(0, repeats);
 }

@@ -48,17 +48,6 @@ bool Alike(const Device& a, const Device& b) {
          std::equal(a.posted().begin(), a.posted().end(), b.posted().begin(), b.posted().end(), same);
 }
 
-uint64_t HashOf(const DeviceState& state) {
-  uint64_t hash = state.finished ? 1 : 2;
-  for (const PostState& post : state.posted) {
-    hash = Mix(hash, post.key.collective.site);
-    hash = Mix(hash, static_cast<uint64_t>(post.key.collective.execution));
-    hash = Mix(hash, static_cast<uint64_t>(post.key.role));
-    hash = HashBytes(hash, std::as_bytes(std::span(post.encodings)));
-  }
-  return hash;
-}
-
 // Are the posts of one state complete on all devices merely because all have posted them? A message
 // needs its other end too.
 bool IsUniform(const ModulePlan& plan, const DeviceState& state) {
@@ -218,28 +207,48 @@ std::vector<Meeting::Member> MembersOf(const Collective& collective, const Colle
   return members;
 }
 
+uint64_t HashOf(const DeviceState& state) {
+  uint64_t hash = state.finished ? 1 : 2;
+  for (const PostState& post : state.posted) {
+    hash = Mix(hash, post.key.collective.site);
+    hash = Mix(hash, static_cast<uint64_t>(post.key.collective.execution));
+    hash = Mix(hash, static_cast<uint64_t>(post.key.role));
+    hash = HashBytes(hash, std::as_bytes(std::span(post.encodings)));
+  }
+  return hash;
+}
+
+std::optional<DeviceState> CommonState(const ModulePlan& plan, const Devices& devices) {
+  for (const auto& device : devices) {
+    if (device->error() || !Alike(*devices.front(), *device)) return {};
+  }
+  DeviceState state = StateOf(*devices.front());
+  if (!IsUniform(plan, state)) return {};
+  return state;
+}
+
+Agreement AgreementOn(const ModulePlan& plan, DeviceState state, const Devices& devices) {
+  Agreement agreement;
+  agreement.finished = state.finished;
+  const World world({std::move(state)}, plan.mesh.devices());
+  agreement.complete = LocalMeetings(plan, world, nullptr, devices);
+  if (!agreement.finished && agreement.complete.empty()) {
+    agreement.stall = DescribeStall(plan, world);
+  }
+  return agreement;
+}
+
 Agreement Agree(const ModulePlan& plan, const Devices& devices, Transport* transport,
                 OperandBoard* board) {
   board->Publish(devices);
-  std::vector<DeviceState> states;
-  bool alike = !devices.empty();
-  for (const auto& device : devices) {
-    alike = alike && !device->error() && Alike(*devices.front(), *device);
-  }
-  if (alike) states.push_back(StateOf(*devices.front()));
-  alike = alike && IsUniform(plan, states.front());
+  std::optional<DeviceState> common;
+  if (!devices.empty()) common = CommonState(plan, devices);
   const uint64_t poison = Mix(~uint64_t{0}, static_cast<uint64_t>(transport->rank().value));
-  const bool all_equal = transport->AllEqual(alike ? HashOf(states.front()) : poison);
+  const bool all_equal = transport->AllEqual(common ? HashOf(*common) : poison);
   board->ReleaseOlder();
+  if (common && all_equal) return AgreementOn(plan, std::move(*common), devices);
   Agreement agreement;
-  if (alike && all_equal) {
-    agreement.finished = states.front().finished;
-    const World world(std::move(states), plan.mesh.devices());
-    agreement.complete = LocalMeetings(plan, world, nullptr, devices);
-    if (!agreement.finished && agreement.complete.empty()) agreement.stall = DescribeStall(plan, world);
-    return agreement;
-  }
-  states.clear();
+  std::vector<DeviceState> states;
   for (const auto& device : devices) states.push_back(StateOf(*device));
   std::vector<DeviceState> all;
   for (const std::string& bytes : transport->AllGather(WriteStates(devices, states))) {

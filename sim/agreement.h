@@ -14,8 +14,6 @@
 
 namespace hv {
 
-class OperandBoard;
-
 // A posted collective as other ranks see it.
 struct PostState {
   PostKey key;
@@ -58,14 +56,27 @@ struct Meeting {
   std::vector<Member> members;
 };
 
+class OperandBoard;
+
 struct Agreement {
   std::optional<Error> error;     // of the lowest device that has one
   std::optional<Stall> stall;
   bool finished = false;
   std::vector<Meeting> complete;  // those in which a local device takes part, sorted by key
+  OperandBoard* board = nullptr;  // where their operands are published
 };
 
-// `board` publishes what is posted, so that its data can be read as soon as ranks have agreed.
+// What all of these devices, at least one, have posted, if that is the same up to the group each of
+// them belongs to, and complete as soon as all members have posted it.
+std::optional<DeviceState> CommonState(const ModulePlan& plan,
+                                       const std::vector<std::unique_ptr<Device>>& devices);
+uint64_t HashOf(const DeviceState& state);
+// What follows if it is the state of all members too.
+Agreement AgreementOn(const ModulePlan& plan, DeviceState state,
+                      const std::vector<std::unique_ptr<Device>>& devices);
+
+// Of all ranks. `board` publishes what is posted, so that its data can be read as soon as ranks
+// have agreed.
 Agreement Agree(const ModulePlan& plan, const std::vector<std::unique_ptr<Device>>& devices,
                 Transport* transport, OperandBoard* board);
 

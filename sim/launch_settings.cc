@@ -21,6 +21,7 @@ std::string_view Environment(const char* name) {
 
 constexpr const char* kTransport = "HV_TRANSPORT";
 constexpr const char* kRanksPerNode = "HV_RANKS_PER_NODE";
+constexpr const char* kAgreement = "HV_AGREEMENT";
 
 constexpr struct {
   std::string_view name;
@@ -76,6 +77,11 @@ Result<LaunchSettings> ReadLaunchSettings() {
                    Assigned(kTransport) + ": expected auto, memfd, window or p2p");
   }
   settings.sharing = known->sharing;
+  const std::string_view agreement = Environment(kAgreement);
+  settings.agree_by_groups = agreement != "global";
+  if (settings.agree_by_groups && !agreement.empty() && agreement != "groups") {
+    return Invalid("launch-setting", Assigned(kAgreement) + ": expected groups or global");
+  }
   if (ranks.empty()) return settings;
   const char* const end = ranks.data() + ranks.size();
   const auto [stop, error] = std::from_chars(ranks.data(), end, settings.ranks_per_node);
@@ -85,7 +91,7 @@ Result<LaunchSettings> ReadLaunchSettings() {
 
 std::string LaunchSettingsText() {
   std::string text;
-  for (const char* name : {kTransport, kRanksPerNode}) {
+  for (const char* name : {kTransport, kRanksPerNode, kAgreement}) {
     if (!Environment(name).empty()) text += (text.empty() ? "" : " ") + Assigned(name);
   }
   return text;

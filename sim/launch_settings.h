@@ -29,6 +29,7 @@ enum class Sharing : uint8_t {
 struct LaunchSettings {
   Sharing sharing = Sharing::kAny;  // HV_TRANSPORT=auto|memfd|window|p2p
   int64_t ranks_per_node = 0;       // HV_RANKS_PER_NODE=N: pretended nodes of N; 0: the real ones
+  bool agree_by_groups = true;      // HV_AGREEMENT=groups|global: global: always all ranks together
 };
 
 // Errors: "launch-setting".

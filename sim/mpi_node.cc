@@ -13,6 +13,7 @@ namespace hv {
 namespace {
 
 constexpr size_t kLargestWindow = size_t{1} << 28;  // per rank
+constexpr size_t kWindowCircles = 1;                // windows have little room
 
 int RankIn(MPI_Comm communicator) {
   int rank = 0;
@@ -51,7 +52,7 @@ size_t WindowBytes(int ranks) {
   if (statvfs("/dev/shm", &space) != 0) return 0;
   const size_t free = static_cast<size_t>(space.f_bavail) * space.f_frsize;
   const size_t bytes = std::min(free / 2 / static_cast<size_t>(ranks), kLargestWindow);
-  return bytes < 2 * NodeRanks::HeaderBytes() ? 0 : bytes / 4096 * 4096;
+  return bytes < 2 * NodeRanks::HeaderBytes(kWindowCircles) ? 0 : bytes / 4096 * 4096;
 }
 
 // The window outlives every value, so it is never freed.
@@ -75,18 +76,20 @@ std::unique_ptr<NodeRanks> OverWindow(const std::vector<Rank>& ranks, Rank mine,
     MPI_Win_shared_query(window, static_cast<int>(r), &size, &unit, static_cast<void*>(&base));
     members.push_back({ranks[r], {base, static_cast<size_t>(size)}});
   }
-  std::memset(own, 0, NodeRanks::HeaderBytes());
+  std::memset(own, 0, NodeRanks::HeaderBytes(kWindowCircles));
   MPI_Barrier(node);
-  return NodeRanks::Over(std::move(members), mine, false);
+  return NodeRanks::Over(std::move(members), mine, false, kWindowCircles);
 }
 
 std::unique_ptr<NodeRanks> ShareMemory(const std::vector<Rank>& ranks, Rank mine, MPI_Comm node,
-                                       Sharing sharing) {
+                                       const LaunchSettings& settings) {
+  const Sharing sharing = settings.sharing;
   std::unique_ptr<NodeRanks> own;
   if (ranks.size() == 1 || sharing == Sharing::kNone) return own;
   if (sharing != Sharing::kWindow) {
     own = NodeRanks::OverMemfds(
-        ranks, mine, [node](const std::string& text) { return GatherTexts(text, node); });
+        ranks, mine, [node](const std::string& text) { return GatherTexts(text, node); },
+        settings.agree_by_groups ? kMostCircles : 1);
   }
   if (own == nullptr && sharing != Sharing::kMemfd) own = OverWindow(ranks, mine, node);
   return own;
@@ -115,7 +118,7 @@ MpiNodes::MpiNodes(const LaunchSettings& settings) {
   MPI_Comm node = SplitByNode(rank, settings.ranks_per_node);
   const std::vector<Rank> here = WorldRanks(node);
   BindToCores(RankIn(node), SizeOf(node));
-  own = ShareMemory(here, Rank(rank), node, settings.sharing).release();
+  own = ShareMemory(here, Rank(rank), node, settings).release();
   int least = here.size() == 1 || own != nullptr ? 1 : 0;  // all nodes, or none
   int shared = own != nullptr ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

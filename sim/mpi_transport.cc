@@ -91,11 +91,11 @@ class MpiTransport : public Transport {
   std::vector<std::string> AllGather(const std::string& mine) override {
     if (!nodes_.share_memory) return GatherByMpi(mine, MPI_COMM_WORLD);
     std::vector<std::string> here =
-        nodes_.own != nullptr ? nodes_.own->GatherTexts(mine) : std::vector<std::string>{mine};
+        nodes_.own != nullptr ? nodes_.own->whole().GatherTexts(mine) : std::vector<std::string>{mine};
     if (nodes_.ranks.size() == 1) return here;
     std::string all;
     if (IsLeader()) all = GatherBetweenNodes(here);
-    if (nodes_.own != nullptr) all = nodes_.own->GatherTexts(all)[0];
+    if (nodes_.own != nullptr) all = nodes_.own->whole().GatherTexts(all)[0];
     return UnpackByNode(all);
   }
 
@@ -103,14 +103,14 @@ class MpiTransport : public Transport {
     if (!nodes_.share_memory) return EqualByMpi(hash, MPI_COMM_WORLD);
     bool equal = true;
     if (nodes_.own != nullptr) {
-      nodes_.own->Enter(hash);
-      equal = nodes_.own->AllEntered(hash);
+      nodes_.own->whole().Enter(hash);
+      equal = nodes_.own->whole().AllEntered(hash);
     }
     if (nodes_.ranks.size() == 1) return equal;
     if (IsLeader()) equal = EqualBetweenNodes(hash, equal);
     if (nodes_.own == nullptr) return equal;
-    nodes_.own->Enter(equal ? 1 : 0);
-    return nodes_.own->SignatureOfLeader() != 0;
+    nodes_.own->whole().Enter(equal ? 1 : 0);
+    return nodes_.own->whole().SignatureOfFirst() != 0;
   }
 
   void Exchange(std::span<const OutgoingMessage> sends,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -16,9 +17,6 @@
 namespace hv {
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 15;  // of a text, per round
-constexpr size_t kStageBytes = size_t{1} << 22;  // for what lies outside of the arena, per post
-constexpr size_t kWorkBytes = 120;
 constexpr int kSpins = 100;
 constexpr size_t kPage = 4096;
 constexpr size_t kMostAddressSpace = size_t{1} << 45;  // for all segments of a node
@@ -59,6 +57,12 @@ bool HaveCores(const std::vector<Address>& addresses) {
   return static_cast<size_t>(CPU_COUNT(&all)) >= addresses.size();
 }
 
+std::vector<int64_t> FirstNumbers(size_t count) {
+  std::vector<int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
 // Is the process stopped by a signal? Its state comes after its name, which ends in the last ')'.
 bool IsStopped(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
@@ -70,42 +74,29 @@ bool IsStopped(pid_t process) {
 
 }  // namespace
 
-struct NodeRanks::Header {
-  // Written by the owner; of two rounds in turn, since a peer may be one round behind.
-  struct Said {
-    uint64_t signature = 0;
-    uint64_t text_bytes = 0;  // of the whole text
-  };
-  alignas(128) SharedCounter entered;
-  Said said[2];
-  uint64_t bulletin_bytes[2];  // in the same cache line
-  alignas(128) SharedCounter stages[kStages];
-  alignas(128) std::atomic<uint32_t> works;  // odd while `work` changes
-  char work[kWorkBytes];                     // what it computes, in words
-  std::byte bulletin[2][kBulletinBytes];
-  alignas(128) uint64_t late_bytes;
-  std::byte late[kBulletinBytes];
-  std::byte piece[2][kPieceBytes];
-  alignas(kPage) std::byte stage[2][kStageBytes];
-};
+size_t NodeRanks::HeaderBytes(size_t circles) {
+  return sizeof(RankHeader) - (kMostCircles - circles) * sizeof(CircleHeader);
+}
 
-size_t NodeRanks::HeaderBytes() { return sizeof(Header); }
-
-NodeRanks::NodeRanks(std::vector<Member> members, int64_t own, bool spins)
+NodeRanks::NodeRanks(std::vector<Member> members, int64_t own, bool spins, size_t circles)
     : members_(std::move(members)),
       own_(own),
+      circles_(circles),
       mapped_(members_.size()),
-      arena_(members_[static_cast<size_t>(own)].segment, sizeof(Header)),
-      waiter_(spins ? kSpins : 0) {}
+      arena_(members_[static_cast<size_t>(own)].segment, HeaderBytes(circles)),
+      waiter_(spins ? kSpins : 0),
+      seen_(members_.size()),
+      whole_(this, 0, FirstNumbers(members_.size())) {}
 
-std::unique_ptr<NodeRanks> NodeRanks::Over(std::vector<Member> members, Rank mine, bool spins) {
+std::unique_ptr<NodeRanks> NodeRanks::Over(std::vector<Member> members, Rank mine, bool spins,
+                                           size_t circles) {
   int64_t own = 0;
   while (members[static_cast<size_t>(own)].rank != mine) ++own;
-  return std::unique_ptr<NodeRanks>(new NodeRanks(std::move(members), own, spins));
+  return std::unique_ptr<NodeRanks>(new NodeRanks(std::move(members), own, spins, circles));
 }
 
 std::unique_ptr<NodeRanks> NodeRanks::OverMemfds(const std::vector<Rank>& ranks, Rank mine,
-                                                 const Gather& gather) {
+                                                 const Gather& gather, size_t circles) {
   const size_t bytes = SegmentBytes(ranks.size());
   const Address own{getpid(), CreateSharedMemory(bytes), OwnCores()};
   std::vector<Address> addresses;
@@ -126,15 +117,15 @@ std::unique_ptr<NodeRanks> NodeRanks::OverMemfds(const std::vector<Rank>& ranks,
     reaches_all = reaches_all && text.empty();
   }
   if (own.descriptor >= 0) close(own.descriptor);  // the mappings stay
-  if (reaches_all) return Over(std::move(members), mine, HaveCores(addresses));
+  if (reaches_all) return Over(std::move(members), mine, HaveCores(addresses), circles);
   for (const Member& member : members) {
     if (member.segment.base != nullptr) munmap(member.segment.base, member.segment.bytes);
   }
   return nullptr;
 }
 
-NodeRanks::Header& NodeRanks::HeaderOf(int64_t position) const {
-  return *reinterpret_cast<Header*>(members_[static_cast<size_t>(position)].segment.base);
+RankHeader& NodeRanks::HeaderOf(int64_t position) const {
+  return *reinterpret_cast<RankHeader*>(members_[static_cast<size_t>(position)].segment.base);
 }
 
 int64_t NodeRanks::PositionOf(Rank rank) const {
@@ -143,90 +134,79 @@ int64_t NodeRanks::PositionOf(Rank rank) const {
   return at != members_.end() && at->rank == rank ? at - members_.begin() : -1;
 }
 
+std::vector<Rank> NodeRanks::ranks() const {
+  std::vector<Rank> ranks;
+  for (const Member& member : members_) ranks.push_back(member.rank);
+  return ranks;
+}
+
 void NodeRanks::Await(SharedCounter& counter, uint64_t target) {
   if (counter.Reached(target)) return;
   const Watchdog::Wait wait(watchdog_);
   waiter_.Await(counter, target);
 }
 
-void NodeRanks::EnterWith(uint64_t signature, std::string_view piece, uint64_t whole_bytes) {
-  Header& own = HeaderOf(own_);
-  const size_t turn = ++round_ % 2;
-  own.said[turn] = {signature, whole_bytes};
-  if (!piece.empty()) std::memcpy(own.piece[turn], piece.data(), piece.size());
-  own.entered.Raise(round_);
-  for (int64_t r = 0; r < size(); ++r) Await(HeaderOf(r).entered, round_);
+bool NodeRanks::AwaitUnlessAtRest(SharedCounter& counter, uint64_t target) {
+  if (counter.Reached(target)) return true;
+  const Watchdog::Wait wait(watchdog_);
+  return waiter_.AwaitUnless(counter, target, [this] { return IsAtRest(); });
 }
 
-void NodeRanks::Enter(uint64_t signature) { EnterWith(signature, {}, 0); }
+// Whoever rests last sees it first.
+NodeRanks::Rest::Rest(NodeRanks* node, size_t circle, uint64_t round) : node_(*node) {
+  node_.waits_in_.store(circle, std::memory_order_relaxed);
+  if (node_.divisions_.empty()) return;
+  node_.HeaderOf(node_.own_).resting.store(round * kMostCircles + circle);
+  if (node_.IsAtRest()) node_.WakeSleepers();
+}
 
-bool NodeRanks::AllEntered(uint64_t signature) const {
-  for (int64_t r = 0; r < size(); ++r) {
-    if (HeaderOf(r).said[round_ % 2].signature != signature) return false;
+NodeRanks::Rest::~Rest() {
+  if (!node_.divisions_.empty()) node_.HeaderOf(node_.own_).resting.store(0);
+}
+
+bool NodeRanks::AreTogether(size_t circle, int64_t a, int64_t b) const {
+  if (circle == 0) return true;
+  const Parts& parts = divisions_[circle - 1];
+  return parts[static_cast<size_t>(a)] == parts[static_cast<size_t>(b)];
+}
+
+// Have all entered whom the rank at `position` waits for?
+bool NodeRanks::IsComplete(size_t circle, int64_t position, uint64_t round) const {
+  for (int64_t p = 0; p < size(); ++p) {
+    if (AreTogether(circle, position, p) && !HeaderOf(p).circles[circle].entered.Reached(round)) {
+      return false;
+    }
   }
   return true;
 }
 
-uint64_t NodeRanks::SignatureOfLeader() const { return HeaderOf(0).said[round_ % 2].signature; }
-
-std::vector<std::string> NodeRanks::GatherTexts(const std::string& mine) {
-  std::vector<std::string> texts(members_.size());
-  std::string_view rest = mine;
-  size_t longest = 0;
-  for (size_t begin = 0; begin == 0 || begin < longest; begin += kPieceBytes) {
-    EnterWith(0, rest.substr(0, kPieceBytes), mine.size());
-    rest.remove_prefix(std::min(rest.size(), kPieceBytes));
-    for (size_t r = 0; r < texts.size(); ++r) {
-      const Header& peer = HeaderOf(static_cast<int64_t>(r));
-      const size_t whole = peer.said[round_ % 2].text_bytes;
-      longest = std::max(longest, whole);
-      if (begin >= whole) continue;
-      texts[r].append(reinterpret_cast<const char*>(peer.piece[round_ % 2]),
-                      std::min(kPieceBytes, whole - begin));
-    }
+// A rank never rests twice at the same number. So if no number has changed when all have been read,
+// all ranks rested at once meanwhile; and as long as they do, no round becomes complete.
+bool NodeRanks::IsAtRest() {
+  for (int64_t p = 0; p < size(); ++p) {
+    seen_[static_cast<size_t>(p)] = HeaderOf(p).resting.load();
+    if (seen_[static_cast<size_t>(p)] == 0) return false;
   }
-  return texts;
+  for (int64_t p = 0; p < size(); ++p) {
+    const uint64_t at = seen_[static_cast<size_t>(p)];
+    if (IsComplete(at % kMostCircles, p, at / kMostCircles)) return false;
+  }
+  for (int64_t p = 0; p < size(); ++p) {
+    if (HeaderOf(p).resting.load() != seen_[static_cast<size_t>(p)]) return false;
+  }
+  return true;
 }
 
-std::byte* NodeRanks::Scratch(size_t bytes) {
-  const size_t begin = (staged_ + 63) / 64 * 64;
-  if (bytes > kStageBytes || begin > kStageBytes - bytes) return nullptr;
-  staged_ = begin + bytes;
-  return HeaderOf(own_).stage[(posts_ + 1) % 2] + begin;
+// They find out for themselves.
+void NodeRanks::WakeSleepers() {
+  for (int64_t p = 0; p < size(); ++p) {
+    for (size_t c = 1; c <= divisions_.size(); ++c) HeaderOf(p).circles[c].entered.Wake();
+  }
 }
 
-void NodeRanks::Post(std::span<const std::byte> bulletin) {
-  HV_CHECK(bulletin.size() <= kBulletinBytes, "a bulletin too large");
-  Header& own = HeaderOf(own_);
-  const size_t turn = ++posts_ % 2;
-  staged_ = 0;
-  own.bulletin_bytes[turn] = bulletin.size();
-  if (!bulletin.empty()) std::memcpy(own.bulletin[turn], bulletin.data(), bulletin.size());
-}
+void NodeRanks::RaiseAlarm() { HeaderOf(0).alarm.store(whole_.round()); }
 
-std::span<const std::byte> NodeRanks::BulletinOf(int64_t position) const {
-  const Header& peer = HeaderOf(position);
-  const size_t turn = posts_ % 2;
-  return {peer.bulletin[turn], peer.bulletin_bytes[turn]};
-}
-
-void NodeRanks::PostLate(std::span<const std::byte> bulletin) {
-  HV_CHECK(bulletin.size() <= kBulletinBytes, "a bulletin too large");
-  Header& own = HeaderOf(own_);
-  own.late_bytes = bulletin.size();
-  if (!bulletin.empty()) std::memcpy(own.late, bulletin.data(), bulletin.size());
-}
-
-std::span<const std::byte> NodeRanks::LateBulletinOf(int64_t position) const {
-  const Header& peer = HeaderOf(position);
-  return {peer.late, peer.late_bytes};
-}
-
-void NodeRanks::Reach(Stage stage) { HeaderOf(own_).stages[stage].Raise(round_); }
-
-void NodeRanks::Await(Stage stage, int64_t position) {
-  Await(HeaderOf(position).stages[stage], round_);
-}
+bool NodeRanks::IsAlarmed() const { return HeaderOf(0).alarm.load() == whole_.round(); }
 
 const std::byte* NodeRanks::At(int64_t position, size_t offset, size_t bytes) {
   const size_t p = static_cast<size_t>(position);
@@ -245,32 +225,37 @@ void NodeRanks::SetWatchdog(Watchdog* watchdog) {
 }
 
 void NodeRanks::TellWork() {
-  Header& own = HeaderOf(own_);
+  RankHeader& own = HeaderOf(own_);
   own.works.fetch_add(1);
   std::string text = WorkNote::Text();
-  text.resize(kWorkBytes);
-  text.copy(own.work, kWorkBytes - 1);
+  text.resize(RankHeader::kWorkBytes);
+  text.copy(own.work, RankHeader::kWorkBytes - 1);
   own.works.fetch_add(1);
 }
 
 // Those that have not entered this rank's round; else those that are behind in it.
 std::string NodeRanks::DescribeMissing() const {
-  const auto behind = [this](auto progress) {
+  const size_t circle = waits_in_.load(std::memory_order_relaxed);
+  const auto behind = [&](auto progress) {
+    const uint64_t own = progress(HeaderOf(own_).circles[circle]);
     int64_t first = 0;
-    while (first < size() && progress(HeaderOf(first)) >= progress(HeaderOf(own_))) ++first;
+    while (first < size() && (!AreTogether(circle, own_, first) ||
+                              progress(HeaderOf(first).circles[circle]) >= own)) {
+      ++first;
+    }
     return first;
   };
-  int64_t missing = behind([](const Header& h) { return h.entered.value.load(); });
-  for (int stage = 0; missing == size() && stage < kStages; ++stage) {
-    missing = behind([stage](const Header& h) { return h.stages[stage].value.load(); });
+  int64_t missing = behind([](const CircleHeader& h) { return h.entered.value.load(); });
+  for (int stage = 0; missing == size() && stage < CircleHeader::kStages; ++stage) {
+    missing = behind([stage](const CircleHeader& h) { return h.stages[stage].value.load(); });
   }
   if (missing == size()) return "";
   const Member& member = members_[static_cast<size_t>(missing)];
   const std::string name = "rank " + std::to_string(member.rank.value);
   if (IsStopped(member.process)) return name + ", which is stopped";
-  const Header& header = HeaderOf(missing);
+  const RankHeader& header = HeaderOf(missing);
   const uint32_t before = header.works.load();
-  const std::string work(header.work, strnlen(header.work, kWorkBytes));
+  const std::string work(header.work, strnlen(header.work, RankHeader::kWorkBytes));
   const bool is_whole = before % 2 == 0 && before == header.works.load();
   if (work.empty() || !is_whole) return name + ", which hangs";
   return name + ", which computes " + work;

@@ -1,21 +1,20 @@
-// The ranks of one node, which see each other's memory. They go through rounds together: a rank
-// enters a round with a signature and a few bytes, and goes on when all have entered; the flags
-// that say so are its barrier, and carry the signature for nothing. Between two rounds ranks read
-// each other's arenas in place.
-//
-// What a rank leaves for others in a round (signature, bytes, bulletin, blocks of its arena) stays
-// valid until it has returned from the next one.
+// The ranks of one node, which see each other's memory, and the circles in which they meet
+// (circle.h): the whole node, and during a run the parts that the groups of its collectives join.
+// Ranks of a part do not wait for the rest of the node. If a part cannot meet, that comes out when
+// the node is at rest: every rank waits in some circle, and none has all it waits for. Nothing ends
+// that but a meeting of the whole node, so it is no matter of time, and every rank finds the same.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <set>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/strong_id.h"
+#include "sim/circle.h"
+#include "sim/node_header.h"
 #include "sim/shared_arena.h"
 #include "sim/shared_counter.h"
 #include "sim/watchdog.h"
@@ -24,52 +23,60 @@ namespace hv {
 
 class NodeRanks {
  public:
-  static constexpr size_t kBulletinBytes = size_t{1} << 17;
-
   // Every rank's text, by position in the node.
   using Gather = std::function<std::vector<std::string>(const std::string& mine)>;
 
   // Over memfds that the ranks open through /proc; null on all ranks if one of them cannot.
   // `ranks`: of the node, ascending; `mine` is one of them. Collective over them, as `gather` is.
+  // A rank can meet others in `circles` circles.
   static std::unique_ptr<NodeRanks> OverMemfds(const std::vector<Rank>& ranks, Rank mine,
-                                               const Gather& gather);
+                                               const Gather& gather,
+                                               size_t circles = kMostCircles);
   // Over segments of zeros that are mapped already, of ranks ascending.
   struct Member {
     Rank rank;
     SharedRange segment;
     pid_t process = 0;  // 0: unknown
   };
-  static std::unique_ptr<NodeRanks> Over(std::vector<Member> members, Rank mine, bool spins);
+  static std::unique_ptr<NodeRanks> Over(std::vector<Member> members, Rank mine, bool spins,
+                                         size_t circles);
   // What this takes of each segment; the rest is arena.
-  static size_t HeaderBytes();
+  static size_t HeaderBytes(size_t circles);
 
   int64_t size() const { return static_cast<int64_t>(members_.size()); }
-  bool IsLeader() const { return own_ == 0; }
-  // Position in the node; -1 elsewhere.
+  // Position of this rank in the node; of another, -1 elsewhere.
+  int64_t position() const { return own_; }
   int64_t PositionOf(Rank rank) const;
+  std::vector<Rank> ranks() const;
+  Circle& whole() { return whole_; }
 
-  // Enters the next round and waits for all.
-  void Enter(uint64_t signature);
-  // Have all entered the round that was entered last with the same signature?
-  bool AllEntered(uint64_t signature) const;
-  uint64_t SignatureOfLeader() const;
-  // Rounds enough to tell everyone everyone's text.
-  std::vector<std::string> GatherTexts(const std::string& mine);
+  // A division of the node: by position, which part a rank belongs to.
+  using Parts = std::vector<int64_t>;
+  // For a run: circle number n + 1 of a rank is its part in division n. All ranks of the node state
+  // the same, at most most_divisions(), before any of them meets in a part.
+  void Divide(std::vector<Parts> divisions) { divisions_ = std::move(divisions); }
+  size_t most_divisions() const { return circles_ - 1; }
 
-  // Room for something to read that the next bulletin speaks of; null: there is none left.
-  std::byte* Scratch(size_t bytes);
-  // What others can read once they have entered the next round; at most kBulletinBytes.
-  void Post(std::span<const std::byte> bulletin);
-  std::span<const std::byte> BulletinOf(int64_t position) const;
+  // From a rank that will not meet in parts before the whole node has met: the others shall not go
+  // on without it for long.
+  void RaiseAlarm();
+  bool IsAlarmed() const;
 
-  // The same for what is made after a round; to be read by those who await the stage that follows.
-  void PostLate(std::span<const std::byte> bulletin);
-  std::span<const std::byte> LateBulletinOf(int64_t position) const;
+  // A stretch of waiting in a circle, for a round of it to be complete.
+  class Rest {
+   public:
+    Rest(NodeRanks* node, size_t circle, uint64_t round);
+    ~Rest();
+    Rest(const Rest&) = delete;
+    Rest& operator=(const Rest&) = delete;
 
-  // Steps after a round, each monotone: waiting for one concerns only the rank waited for.
-  enum Stage : int { kReduced, kRead, kStages };
-  void Reach(Stage stage);
-  void Await(Stage stage, int64_t position);
+   private:
+    NodeRanks& node_;
+  };
+  void Await(SharedCounter& counter, uint64_t target);
+  // False: the node is at rest, this rank too.
+  bool AwaitUnlessAtRest(SharedCounter& counter, uint64_t target);
+  RankHeader& HeaderOf(int64_t position) const;
 
   SharedArena& arena() { return arena_; }
   // The block at an offset of a rank's arena; `bytes` of it will be read.
@@ -80,11 +87,11 @@ class NodeRanks {
   void SetIdle(std::function<void()> idle) { waiter_.SetIdle(std::move(idle)); }
 
  private:
-  struct Header;
-  NodeRanks(std::vector<Member> members, int64_t own, bool spins);
-  Header& HeaderOf(int64_t position) const;
-  void EnterWith(uint64_t signature, std::string_view piece, uint64_t whole_bytes);
-  void Await(SharedCounter& counter, uint64_t target);
+  NodeRanks(std::vector<Member> members, int64_t own, bool spins, size_t circles);
+  bool AreTogether(size_t circle, int64_t a, int64_t b) const;
+  bool IsComplete(size_t circle, int64_t position, uint64_t round) const;
+  bool IsAtRest();
+  void WakeSleepers();
 
   // For the watchdog's thread.
   std::string DescribeMissing() const;
@@ -92,13 +99,15 @@ class NodeRanks {
 
   std::vector<Member> members_;
   int64_t own_;
+  size_t circles_;
+  std::vector<Parts> divisions_;
   std::vector<std::set<size_t>> mapped_;  // blocks of each whose pages this process has mapped
   SharedArena arena_;
   Waiter waiter_;
   Watchdog* watchdog_ = nullptr;
-  uint64_t round_ = 0;
-  uint64_t posts_ = 0;
-  size_t staged_ = 0;  // bytes, for the next post
+  std::vector<uint64_t> seen_;  // where the ranks rest
+  std::atomic<size_t> waits_in_{0};  // the circle it met last, for the watchdog
+  Circle whole_;
 };
 
 }  // namespace hv

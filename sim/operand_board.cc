@@ -16,8 +16,8 @@ constexpr DeviceId kNoDevice(-1);
 }  // namespace
 
 OperandBoard::OperandBoard(const ModulePlan& plan, const Placement& placement, NodeRanks* node,
-                           Rank own)
-    : plan_(plan), placement_(placement), node_(node), own_(own) {
+                           Circle* circle, Rank own)
+    : plan_(plan), placement_(placement), node_(node), circle_(circle), own_(own) {
   if (node_ == nullptr) return;
   for (const Collective& collective : plan.collectives) {
     read_by_others_.emplace_back(collective.grouping->groups.size(), static_cast<signed char>(-1));
@@ -48,13 +48,13 @@ void OperandBoard::PublishPost(DeviceId device, const PostKey& key, const Posted
   for (size_t o = 0; o < post.operands.size(); ++o) {
     const Value& operand = post.operands[o];
     if (!operand.IsDense()) continue;
-    if (sizeof(Entry) * (entries_.size() + 1) > NodeRanks::kBulletinBytes) return;
+    if (sizeof(Entry) * (entries_.size() + 1) > Circle::kBulletinBytes) return;
     const std::span<const std::byte> bytes = operand.bytes();
     const std::byte* place = bytes.data();
     if (node_->arena().Holds(place)) {
       kept_.push_back(operand);
     } else {
-      std::byte* staged = node_->Scratch(bytes.size());
+      std::byte* staged = circle_->Scratch(bytes.size());
       if (staged == nullptr) continue;
       if (!bytes.empty()) std::memcpy(staged, bytes.data(), bytes.size());
       place = staged;
@@ -74,22 +74,22 @@ void OperandBoard::Publish(const std::vector<std::unique_ptr<Device>>& devices) 
       if (IsReadByOthers(key, post.collective)) PublishPost(device->id(), key, post);
     }
   }
-  node_->Post(std::as_bytes(std::span(entries_)));
+  circle_->Post(std::as_bytes(std::span(entries_)));
 }
 
 void OperandBoard::FinishReading() {
   if (node_ == nullptr) return;
-  node_->Reach(NodeRanks::kRead);
+  circle_->Reach(Circle::kRead);
   size_t bytes = 0;
   for (const Value& value : kept_) bytes += value.bytes().size();
   if (bytes < kLargeBytes) return;
-  for (int64_t r = 0; r < node_->size(); ++r) node_->Await(NodeRanks::kRead, r);
+  for (const int64_t p : circle_->positions()) circle_->Await(Circle::kRead, p);
   kept_.clear();
 }
 
 void OperandBoard::PublishReduced(const CollectiveKey& key, int64_t operand, const Value& value) {
   if (!node_->arena().Holds(value.bytes().data())) return;
-  if (sizeof(Entry) * (reduced_.size() + 1) > NodeRanks::kBulletinBytes) return;
+  if (sizeof(Entry) * (reduced_.size() + 1) > Circle::kBulletinBytes) return;
   kept_.push_back(value);
   reduced_.push_back(
       {kNoDevice, {key, Role::kMember}, operand, node_->arena().OffsetOf(value.bytes().data())});
@@ -97,16 +97,16 @@ void OperandBoard::PublishReduced(const CollectiveKey& key, int64_t operand, con
 
 void OperandBoard::FinishReducing() {
   if (node_ == nullptr) return;
-  node_->PostLate(std::as_bytes(std::span(reduced_)));
-  node_->Reach(NodeRanks::kReduced);
+  circle_->PostLate(std::as_bytes(std::span(reduced_)));
+  circle_->Reach(Circle::kReduced);
   reduced_.clear();
 }
 
 const std::byte* OperandBoard::FindReduced(Rank rank, const CollectiveKey& key, int64_t operand,
                                            size_t bytes) {
   const int64_t position = node_->PositionOf(rank);
-  node_->Await(NodeRanks::kReduced, position);
-  return FindIn(node_->LateBulletinOf(position), position,
+  circle_->Await(Circle::kReduced, position);
+  return FindIn(circle_->LateBulletinOf(position), position,
                 {kNoDevice, {key, Role::kMember}, operand, 0}, bytes);
 }
 
@@ -114,7 +114,7 @@ const std::byte* OperandBoard::Find(Rank owner, DeviceId device, const PostKey& 
                                     int64_t operand, size_t bytes) const {
   const int64_t position = node_ == nullptr ? -1 : node_->PositionOf(owner);
   if (position < 0) return nullptr;
-  return FindIn(node_->BulletinOf(position), position, {device, key, operand, 0}, bytes);
+  return FindIn(circle_->BulletinOf(position), position, {device, key, operand, 0}, bytes);
 }
 
 const std::byte* OperandBoard::FindIn(std::span<const std::byte> bulletin, int64_t position,

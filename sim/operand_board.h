@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/circle.h"
 #include "sim/device.h"
 #include "sim/mesh.h"
 #include "sim/node_ranks.h"
@@ -17,13 +18,20 @@ namespace hv {
 
 class OperandBoard {
  public:
-  // `node` is null where ranks share no memory; then nothing is ever found.
-  OperandBoard(const ModulePlan& plan, const Placement& placement, NodeRanks* node, Rank own);
+  // `node` is null where ranks share no memory; then nothing is ever found. `circle`: of the ranks
+  // that agree.
+  OperandBoard(const ModulePlan& plan, const Placement& placement, NodeRanks* node, Circle* circle,
+               Rank own);
 
   // Before an agreement.
   void Publish(const std::vector<std::unique_ptr<Device>>& devices);
   // After it: nobody reads any longer what was published for the one before.
   void ReleaseOlder() { older_.clear(); }
+  // After one of all ranks: what was published for agreements of some is read, or was for nothing.
+  void ReleaseAll() {
+    older_.clear();
+    kept_.clear();
+  }
   // What this rank has reduced of an operand, for the other members to copy once it has said that
   // it has finished reducing.
   void PublishReduced(const CollectiveKey& key, int64_t operand, const Value& value);
@@ -65,6 +73,7 @@ class OperandBoard {
   const ModulePlan& plan_;
   const Placement placement_;
   NodeRanks* node_;
+  Circle* circle_;
   const Rank own_;
   std::vector<std::vector<signed char>>
       read_by_others_;               // by collective and group; -1: not known yet

@@ -1,5 +1,6 @@
 #include "sim/run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -10,8 +11,8 @@
 #include "sim/device.h"
 #include "sim/events.h"
 #include "sim/exchange.h"
-#include "sim/operand_board.h"
 #include "sim/plan.h"
+#include "sim/rounds.h"
 #include "sim/work_note.h"
 
 namespace hv {
@@ -19,10 +20,10 @@ namespace {
 
 class Run {
  public:
-  Run(const ModulePlan& plan, const RunOptions& options)
+  Run(const ModulePlan& plan, const RunOptions& options, bool by_groups)
       : plan_(plan), options_(options), context_(plan, options),
         placement_{plan.mesh.devices(), options.transport->size()},
-        board_(plan, placement_, options.transport->node(), options.transport->rank()) {}
+        rounds_(plan, placement_, options.transport, by_groups) {}
 
   Result<RunOutcome> Execute(const InputFn& inputs) {
     StartDevices(inputs);
@@ -30,7 +31,7 @@ class Run {
     RunOutcome outcome;
     while (true) {
       RunDevices();
-      Agreement agreement = Agree(plan_, devices_, options_.transport, &board_);
+      Agreement agreement = rounds_.Agree(devices_);
       if (agreement.error) return tl::make_unexpected(std::move(*agreement.error));
       if (agreement.stall) {
         outcome.stall = std::move(agreement.stall);
@@ -38,7 +39,7 @@ class Run {
       }
       if (agreement.finished) break;
       if (options_.record_events) RecordEvents(agreement.complete, devices_, &outcome.events);
-      CompleteMeetings(&context_, devices_, placement_, agreement.complete, &board_);
+      CompleteMeetings(&context_, devices_, placement_, agreement.complete, agreement.board);
     }
     outcome.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -47,6 +48,12 @@ class Run {
       if (!outcome.stall) outcome.outputs[device->id()] = device->TakeOutput();
     }
     return outcome;
+  }
+
+  // Has a rank met in a part of its node? Collective over all ranks.
+  bool RanAhead() {
+    const auto rank = static_cast<uint64_t>(options_.transport->rank().value);
+    return !options_.transport->AllEqual(rounds_.ran_ahead() ? rank + 1 : 0);
   }
 
  private:
@@ -96,7 +103,7 @@ class Run {
   const RunOptions& options_;
   RunContext context_;
   Placement placement_;
-  OperandBoard board_;
+  Rounds rounds_;
   const WorkNote::Run work_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<Value> shared_;  // while devices start: the last argument of every parameter
@@ -113,6 +120,14 @@ Status CheckMemory(const Module& module, const Mesh& mesh, const RunOptions& opt
   return OutOfMemory("about " + std::to_string(per_device) + " bytes on each of " +
                      std::to_string(devices_here) + " devices exceed the memory limit of " +
                      std::to_string(options.memory_limit_bytes) + " bytes");
+}
+
+// May groups go on without each other? Not where somebody looks on, and not if sends and recvs match
+// in the order in which devices come to them. The same on all ranks.
+bool MayRunAhead(const ModulePlan& plan, const RunOptions& options) {
+  const bool in_order = std::any_of(plan.collectives.begin(), plan.collectives.end(),
+                                    [](const Collective& c) { return c.by_channel; });
+  return !in_order && !options.observer && !options.record_events;
 }
 
 // Is there time left, on every rank? All of them have a limit, or none.
@@ -138,7 +153,16 @@ Result<RunOutcome> RunModule(const Module& module, const Mesh& mesh, const Input
     return Invalid("ranks-differ", "the ranks were given different modules or meshes");
   }
   ProcessMemoryUse().peak_bytes = ProcessMemoryUse().live_bytes;
-  return Run(plan, options).Execute(inputs);
+  const bool by_groups = MayRunAhead(plan, options);
+  {
+    Run run(plan, options, by_groups);
+    Result<RunOutcome> outcome = run.Execute(inputs);
+    if (outcome || !by_groups || outcome.error().kind == ErrorKind::kTime || !run.RanAhead()) {
+      return outcome;
+    }
+  }
+  // Who comes first to which error must not depend on who ran ahead.
+  return Run(plan, options, false).Execute(inputs);
 }
 
 }  // namespace hv

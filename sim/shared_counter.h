@@ -16,6 +16,8 @@ struct SharedCounter {
   bool Reached(uint64_t target) const { return value.load(std::memory_order_acquire) >= target; }
   // All that was written before is seen by whoever sees the new value. One process raises.
   void Raise(uint64_t to);
+  // Those who sleep look again.
+  void Wake();
 };
 
 class Waiter {
@@ -25,6 +27,9 @@ class Waiter {
   // Called again and again while waiting; for work that others wait for in turn.
   void SetIdle(std::function<void()> idle) { idle_ = std::move(idle); }
   void Await(SharedCounter& counter, uint64_t target) const;
+  // False as soon as `is_hopeless`, which is asked again and again.
+  bool AwaitUnless(SharedCounter& counter, uint64_t target,
+                   const std::function<bool()>& is_hopeless) const;
 
  private:
   int spins_;

@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <cstring>
+#include <random>
 #include <thread>
 
 namespace hv {
@@ -44,7 +46,7 @@ std::string TextOf(int64_t rank, int64_t step) {
 TEST(NodeRanks, KnowTheirPlaces) {
   RunRanks(3, [](NodeRanks& node, int64_t rank) {
     EXPECT_EQ(node.size(), 3);
-    EXPECT_EQ(node.IsLeader(), rank == 0);
+    EXPECT_EQ(node.position(), rank);
     EXPECT_EQ(node.PositionOf(Rank(10 + rank)), rank);
     EXPECT_EQ(node.PositionOf(Rank(9)), -1);
     EXPECT_EQ(node.PositionOf(Rank(13)), -1);
@@ -55,11 +57,11 @@ TEST(NodeRanks, CompareSignatures) {
   RunRanks(4, [](NodeRanks& node, int64_t rank) {
     for (uint64_t step = 0; step < 2000; ++step) {
       const bool differs = step % 7 == 3 && rank == 2;
-      node.Enter(differs ? 0 : step + 1);
+      node.whole().Enter(differs ? 0 : step + 1);
       if (rank != 2) {
-        EXPECT_EQ(node.AllEntered(step + 1), step % 7 != 3);
+        EXPECT_EQ(node.whole().AllEntered(step + 1), step % 7 != 3);
       }
-      EXPECT_EQ(node.SignatureOfLeader(), step + 1);
+      EXPECT_EQ(node.whole().SignatureOfFirst(), step + 1);
     }
   });
 }
@@ -67,7 +69,7 @@ TEST(NodeRanks, CompareSignatures) {
 TEST(NodeRanks, TellEachOtherTextsOfAnyLength) {
   RunRanks(3, [](NodeRanks& node, int64_t rank) {
     for (int64_t step = 0; step < 50; ++step) {
-      const std::vector<std::string> all = node.GatherTexts(TextOf(rank, step));
+      const std::vector<std::string> all = node.whole().GatherTexts(TextOf(rank, step));
       for (int64_t r = 0; r < 3; ++r) ASSERT_EQ(all[static_cast<size_t>(r)], TextOf(r, step));
     }
   });
@@ -78,16 +80,16 @@ TEST(NodeRanks, ReadWhatOthersLeft) {
   RunRanks(3, [](NodeRanks& node, int64_t rank) {
     for (int64_t step = 0; step < 2000; ++step) {
       const int64_t value = rank * 10'000 + step;
-      std::byte* room = node.Scratch(sizeof value);
+      std::byte* room = node.whole().Scratch(sizeof value);
       ASSERT_NE(room, nullptr);
       std::memcpy(room, &value, sizeof value);
       const size_t offset = node.arena().OffsetOf(room);
-      node.Post(std::as_bytes(std::span(&offset, 1)));
-      node.Enter(0);
+      node.whole().Post(std::as_bytes(std::span(&offset, 1)));
+      node.whole().Enter(0);
       for (int64_t r = 0; r < 3; ++r) {
         size_t place = 0;
-        ASSERT_EQ(node.BulletinOf(r).size(), sizeof place);
-        std::memcpy(&place, node.BulletinOf(r).data(), sizeof place);
+        ASSERT_EQ(node.whole().BulletinOf(r).size(), sizeof place);
+        std::memcpy(&place, node.whole().BulletinOf(r).data(), sizeof place);
         int64_t seen = 0;
         std::memcpy(&seen, node.At(r, place, sizeof seen), sizeof seen);
         ASSERT_EQ(seen, r * 10'000 + step);
@@ -101,19 +103,19 @@ TEST(NodeRanks, WaitForAStageOfOneRank) {
     std::byte* block = node.arena().Allocate(sizeof(int64_t));
     const size_t offset = node.arena().OffsetOf(block);
     for (int64_t step = 0; step < 500; ++step) {
-      node.Post(std::as_bytes(std::span(&offset, 1)));
-      node.Enter(0);
+      node.whole().Post(std::as_bytes(std::span(&offset, 1)));
+      node.whole().Enter(0);
       std::memcpy(block, &step, sizeof step);
-      node.Reach(NodeRanks::kReduced);
+      node.whole().Reach(Circle::kReduced);
       const int64_t next = (rank + 1) % 3;
-      node.Await(NodeRanks::kReduced, next);
+      node.whole().Await(Circle::kReduced, next);
       size_t place = 0;
       int64_t seen = -1;
-      std::memcpy(&place, node.BulletinOf(next).data(), sizeof place);
+      std::memcpy(&place, node.whole().BulletinOf(next).data(), sizeof place);
       std::memcpy(&seen, node.At(next, place, sizeof seen), sizeof seen);
       ASSERT_EQ(seen, step);
-      node.Reach(NodeRanks::kRead);
-      for (int64_t r = 0; r < 3; ++r) node.Await(NodeRanks::kRead, r);
+      node.whole().Reach(Circle::kRead);
+      for (int64_t r = 0; r < 3; ++r) node.whole().Await(Circle::kRead, r);
     }
   });
 }
@@ -122,24 +124,83 @@ TEST(NodeRanks, SleepForOneThatIsLate) {
   RunRanks(2, [](NodeRanks& node, int64_t rank) {
     for (int step = 0; step < 5; ++step) {
       if (rank == step % 2) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      node.Enter(1);
+      node.whole().Enter(1);
     }
+  });
+}
+
+TEST(NodeRanks, MeetInPartsWhileOthersWait) {
+  RunRanks(4, [](NodeRanks& node, int64_t rank) {
+    node.Divide({{0, 0, 1, 1}, {-1, 0, 0, -1}});
+    node.whole().Enter(0);
+    Circle part(&node, 1, rank < 2 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{2, 3});
+    part.Restart();
+    for (uint64_t step = 0; rank >= 2 && step < 1000; ++step) {
+      ASSERT_TRUE(part.TryEnter(step + static_cast<uint64_t>(rank) * (step % 5 == 0 ? 1 : 0)));
+      EXPECT_EQ(part.AllEntered(step), step % 5 != 0);
+    }
+    node.whole().Enter(0);
+    if (rank == 0 || rank == 3) return node.whole().Enter(0);
+    Circle middle(&node, 2, {1, 2});
+    middle.Restart();
+    EXPECT_TRUE(middle.TryEnter(1));
+    node.whole().Enter(0);
+  });
+}
+
+// In every step some ranks stay away from their parts, now and then only after a while.
+TEST(NodeRanks, FindThatAPartCannotMeet) {
+  RunRanks(5, [](NodeRanks& node, int64_t rank) {
+    const NodeRanks::Parts parts = {7, 8, 7, 8, 7};
+    node.Divide({parts});
+    node.whole().Enter(0);
+    Circle part(&node, 1, rank % 2 == 0 ? std::vector<int64_t>{0, 2, 4}
+                                        : std::vector<int64_t>{1, 3});
+    std::mt19937 random(1);  // the same for all
+    for (int step = 0; step < 300; ++step) {
+      part.Restart();
+      const uint32_t away = random() % 32, late = random() % 8;
+      const auto stays_away = [away](int64_t r) { return (away >> r & 1) != 0; };
+      const bool meets = std::none_of(part.positions().begin(), part.positions().end(), stays_away);
+      if (late == static_cast<uint32_t>(rank)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1 + step % 7));
+      }
+      if (!stays_away(rank)) {
+        ASSERT_EQ(part.TryEnter(1), meets) << step;
+        if (meets) {
+          ASSERT_TRUE(part.TryEnter(2)) << step;
+        }
+      }
+      node.whole().Enter(0);
+    }
+  });
+}
+
+TEST(NodeRanks, HearAnAlarmUntilAllHaveMet) {
+  RunRanks(2, [](NodeRanks& node, int64_t rank) {
+    node.whole().Enter(0);
+    EXPECT_FALSE(node.IsAlarmed());
+    node.whole().Enter(0);
+    if (rank == 1) node.RaiseAlarm();
+    while (!node.IsAlarmed()) std::this_thread::yield();
+    node.whole().Enter(0);
+    EXPECT_FALSE(node.IsAlarmed());
   });
 }
 
 TEST(NodeRanks, HaveScratchForOneRoundAtATime) {
   RunRanks(1, [](NodeRanks& node, int64_t) {
-    EXPECT_EQ(node.Scratch(size_t{1} << 40), nullptr);
-    std::byte* first = node.Scratch(100);
-    std::byte* second = node.Scratch(100);
+    EXPECT_EQ(node.whole().Scratch(size_t{1} << 40), nullptr);
+    std::byte* first = node.whole().Scratch(100);
+    std::byte* second = node.whole().Scratch(100);
     EXPECT_GE(second - first, 100);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(second) % 64, 0u);
-    node.Post({});
-    node.Enter(0);
-    EXPECT_NE(node.Scratch(100), first);
-    node.Post({});
-    node.Enter(0);
-    EXPECT_EQ(node.Scratch(100), first);
+    node.whole().Post({});
+    node.whole().Enter(0);
+    EXPECT_NE(node.whole().Scratch(100), first);
+    node.whole().Post({});
+    node.whole().Enter(0);
+    EXPECT_EQ(node.whole().Scratch(100), first);
   });
 }
 
