@@ -9,51 +9,60 @@
 
 #include "eval/scalar_op.h"
 #include "eval/scalar_program.h"
+#include "eval/vector_isa.h"
 
 namespace hv {
 namespace {
 
 // Sums of short stretches here and there.
+struct StretchArgs {
+  std::byte* into;
+  const std::byte* from;
+  std::span<const Stretch> stretches, ahead;
+  int64_t length;
+};
+
 template <class T>
-void AddStretches(std::byte* accumulators, const std::byte* values,
-                  std::span<const Stretch> stretches, size_t length) {
-  typedef T Vector __attribute__((vector_size(16)));
-  constexpr size_t kLanes = 16 / sizeof(T), kAhead = 8;
-  T* into = reinterpret_cast<T*>(accumulators);
-  const T* from = reinterpret_cast<const T*>(values);
+HV_INLINE void AddStretches(const StretchArgs& a) {
+  constexpr int64_t kStep = 16;
+  T* into = reinterpret_cast<T*>(a.into);
+  const T* from = reinterpret_cast<const T*>(a.from);
+  const std::span<const Stretch> stretches = a.stretches, ahead = a.ahead;
+  const int64_t length = a.length, bytes = length * static_cast<int64_t>(sizeof(T));
   for (size_t k = 0; k < stretches.size(); ++k) {
-    __builtin_prefetch(into + stretches[std::min(k + kAhead, stretches.size() - 1)].into, 1);
-    T* to = into + stretches[k].into;
-    const T* terms = from + stretches[k].from;
-    size_t i = 0;
-    for (; i + kLanes <= length; i += kLanes) {
-      Vector sum, term;
-      std::memcpy(&sum, to + i, sizeof(Vector));
-      std::memcpy(&term, terms + i, sizeof(Vector));
-      sum += term;
-      std::memcpy(to + i, &sum, sizeof(Vector));
+    if (k < ahead.size()) PrefetchLines(into + ahead[k].into, bytes, true);
+    T* __restrict to = into + stretches[k].into;
+    const T* __restrict terms = from + stretches[k].from;
+    int64_t i = 0;
+    for (; i + kStep <= length; i += kStep) {
+      for (int64_t l = 0; l < kStep; ++l) to[i + l] = static_cast<T>(to[i + l] + terms[i + l]);
     }
     for (; i < length; ++i) to[i] = static_cast<T>(to[i] + terms[i]);
   }
 }
 
-using StretchKernel = void (*)(std::byte*, const std::byte*, std::span<const Stretch>, size_t);
+using StretchKernel = void (*)(const StretchArgs&);
+
+template <class T>
+StretchKernel StretchSum() {
+  return isa::Choose<StretchArgs, AddStretches<T>, Isa::kAvx2>();
+}
 
 // For sums of types that are stored as they are added; null for others.
 StretchKernel FindStretchSum(ScalarFn fn, ElementType type) {
   if (fn != ScalarFn::kAdd) return nullptr;
-  if (type == ElementType::kF32) return AddStretches<float>;
-  if (type == ElementType::kF64) return AddStretches<double>;
+  if (type == ElementType::kF32) return StretchSum<float>();
+  if (type == ElementType::kF64) return StretchSum<double>();
   if (!IsInteger(type)) return nullptr;
   switch (BitWidth(type)) {
     case 8:
-      return AddStretches<uint8_t>;
+      return StretchSum<uint8_t>();
     case 16:
-      return AddStretches<uint16_t>;
+      return StretchSum<uint16_t>();
     case 32:
-      return AddStretches<uint32_t>;
+      return StretchSum<uint32_t>();
     case 64:
-      return AddStretches<uint64_t>;
+      return StretchSum<uint64_t>();
     default:
       return nullptr;
   }
@@ -77,11 +86,12 @@ class OpCombiner : public Combiner {
   }
   Status CombineStretches(std::span<std::byte* const> accumulators,
                           std::span<const std::byte* const> values, std::span<const int> widths,
-                          std::span<const Stretch> stretches, size_t length) override {
+                          std::span<const Stretch> stretches, std::span<const Stretch> ahead,
+                          int64_t length) override {
     if (stretch_sum_ == nullptr) {
-      return Combiner::CombineStretches(accumulators, values, widths, stretches, length);
+      return Combiner::CombineStretches(accumulators, values, widths, stretches, ahead, length);
     }
-    stretch_sum_(accumulators[0], values[0], stretches, length);
+    stretch_sum_({accumulators[0], values[0], stretches, ahead, length});
     return {};
   }
   bool FoldRun(std::byte* accumulator, const std::byte* values, size_t count) override {
@@ -158,15 +168,18 @@ Status CheckTypes(const ScalarProgram& program, std::span<const ElementType> typ
 Status Combiner::CombineStretches(std::span<std::byte* const> accumulators,
                                   std::span<const std::byte* const> values,
                                   std::span<const int> widths, std::span<const Stretch> stretches,
-                                  size_t length) {
+                                  std::span<const Stretch> ahead, int64_t length) {
   std::vector<std::byte*> into(accumulators.size());
   std::vector<const std::byte*> from(values.size());
-  for (const Stretch& s : stretches) {
+  for (size_t i = 0; i < stretches.size(); ++i) {
     for (size_t k = 0; k < into.size(); ++k) {
-      into[k] = accumulators[k] + s.into * widths[k];
-      from[k] = values[k] + s.from * widths[k];
+      if (i < ahead.size()) {
+        PrefetchLines(accumulators[k] + ahead[i].into * widths[k], length * widths[k], true);
+      }
+      into[k] = accumulators[k] + stretches[i].into * widths[k];
+      from[k] = values[k] + stretches[i].from * widths[k];
     }
-    HV_RETURN_IF_ERROR(Combine(into, from, length));
+    HV_RETURN_IF_ERROR(Combine(into, from, static_cast<size_t>(length)));
   }
   return {};
 }

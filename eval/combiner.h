@@ -2,6 +2,7 @@
 // scatters is written once over this interface and element widths.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,17 @@ struct Stretch {
   int64_t into, from;
 };
 
+// Starts to bring the first of `bytes` bytes into the cache: kBytes, if that is not 0.
+template <int64_t kBytes = 0>
+void PrefetchLines(const void* from, int64_t bytes, bool to_write) {
+  constexpr int64_t kLine = 64, kMost = 4 * kLine;  // then the processor has seen the pattern
+  const auto* line = static_cast<const std::byte*>(from);
+  const int64_t end = std::min(kBytes > 0 ? kBytes : bytes, kMost);
+  for (int64_t at = 0; at < end; at += kLine) {
+    to_write ? __builtin_prefetch(line + at, 1) : __builtin_prefetch(line + at, 0);
+  }
+}
+
 class Combiner {
  public:
   virtual ~Combiner() = default;
@@ -28,10 +40,11 @@ class Combiner {
   // Are the bits the same however neighbours are grouped, their order kept?
   virtual bool MayRegroup() const { return false; }
   // Combines stretches of `length` elements of `widths` bytes each, one stretch after the other.
+  // Those of `ahead` come next.
   virtual Status CombineStretches(std::span<std::byte* const> accumulators,
                                   std::span<const std::byte* const> values,
                                   std::span<const int> widths, std::span<const Stretch> stretches,
-                                  size_t length);
+                                  std::span<const Stretch> ahead, int64_t length);
   // Folds `count` values into one accumulator, in order, where that is fast; false if it is not
   // done.
   virtual bool FoldRun(std::byte* accumulator, const std::byte* values, size_t count) {

@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "base/parallel.h"
 #include "eval/move.h"
 #include "eval/odometer.h"
+#include "eval/vector_isa.h"
 
 namespace hv {
 namespace {
+
+constexpr int64_t kBytesPerThread = int64_t{1} << 20;
 
 bool Contains(std::span<const int64_t> list, int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -66,61 +71,99 @@ IndexPlan Plan(const Dimensions& d, const Shape& operand, const Shape& indices,
   return plan;
 }
 
-// Visits the windows of all index vectors in order, some at a time.
+// Where some windows lie, each a field of its own so that loops over them vectorise.
+struct Places {
+  static constexpr int64_t kMost = 64;
+  int64_t count = 0;
+  int64_t operand[kMost], side[kMost];  // offsets
+  int64_t moved[kMost];                 // is not 0 where a window would not lie inside
+};
+
+// What one component of index vectors adds to the places of their windows: starts are clamped.
+struct StartArgs {
+  const int64_t* starts;
+  int64_t step, last, stride;
+  int64_t *operand, *moved;
+  int64_t count;
+};
+
+HV_INLINE void AddStarts(const StartArgs& a) {
+  const auto add = [&](int64_t step) {
+    const int64_t* __restrict starts = a.starts;
+    int64_t *__restrict operand = a.operand, *__restrict moved = a.moved;
+    for (int64_t i = 0; i < a.count; ++i) {
+      const int64_t start = starts[i * step];
+      const int64_t clamped = start < 0 ? 0 : start > a.last ? a.last : start;
+      operand[i] += clamped * a.stride;
+      moved[i] |= clamped ^ start;
+    }
+  };
+  a.step == 1 ? add(1) : add(a.step);
+}
+
+// Visits the windows of the index vectors [begin, end) in order, some at a time; offsets are counted
+// in elements, times `scale`.
 class Windows {
  public:
-  struct Place {
-    int64_t operand, side;  // offsets of a window
-    bool inside;            // or moved to lie inside
-  };
-  static constexpr int64_t kBlock = 256;
-
-  Windows(const IndexPlan& plan, std::span<const int64_t> indices)
+  Windows(const IndexPlan& plan, std::span<const int64_t> indices, int64_t begin, int64_t end,
+          int64_t scale)
       : plan_(plan),
         indices_(indices),
+        scale_(scale),
         last_(plan.batch.empty() ? Digit() : plan.batch.back()),
-        outer_(std::span(plan.batch).first(plan.batch.empty() ? 0 : plan.batch.size() - 1)) {}
+        outer_(std::span(plan.batch).first(plan.batch.empty() ? 0 : plan.batch.size() - 1)),
+        at_(begin % last_.extent),
+        left_(end - begin) {
+    outer_.MoveTo(begin / last_.extent);
+  }
 
-  // The next places, along the last digit of the batch; none at the end.
-  std::span<const Place> Next() {
-    if (at_ == last_.extent && outer_.Next()) at_ = 0;
-    const int64_t count = std::min(kBlock, last_.extent - at_);
+  // The next places; none at the end.
+  void Next(Places* places) {
+    places->count = 0;
+    while (left_ > 0 && places->count < Places::kMost) {
+      const int64_t count = std::min({Places::kMost - places->count, last_.extent - at_, left_});
+      Append(places, count);
+      left_ -= count;
+      at_ += count;
+      if (at_ == last_.extent) {
+        outer_.Next();
+        at_ = 0;
+      }
+    }
+  }
+
+ private:
+  // `count` of them along the last digit of the batch.
+  void Append(Places* places, int64_t count) {
+    const int64_t first = std::exchange(places->count, places->count + count);
     for (int64_t i = 0; i < count; ++i) {
-      places_[i] = {0, outer_.out() + (at_ + i) * last_.out_stride, true};
+      places->operand[first + i] = 0;
+      places->side[first + i] = (outer_.out() + (at_ + i) * last_.out_stride) * scale_;
+      places->moved[first + i] = 0;
     }
     const int64_t* starts = indices_.data() + outer_.in() + at_ * last_.in_stride;
     for (const IndexPlan::Start& component : plan_.components) {
-      AddStarts(component, starts, count);
+      add_starts_({starts, last_.in_stride, component.last, component.stride * scale_,
+                   places->operand + first, places->moved + first, count});
       starts += plan_.component_stride;
     }
     for (const IndexPlan::BatchStart& b : plan_.batch_starts) {
       const bool last = b.digit + 1 == plan_.batch.size();
-      const int64_t first = last ? at_ : outer_.digit(b.digit);
+      const int64_t start = last ? at_ : outer_.digit(b.digit);
       for (int64_t i = 0; i < count; ++i) {
-        places_[i].operand += (first + (last ? i : 0)) * b.stride;
+        places->operand[first + i] += (start + (last ? i : 0)) * b.stride * scale_;
       }
-    }
-    at_ += count;
-    return {places_, static_cast<size_t>(count)};
-  }
-
- private:
-  // Each start is clamped.
-  void AddStarts(const IndexPlan::Start& component, const int64_t* starts, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t start = starts[i * last_.in_stride];
-      const int64_t clamped = std::clamp(start, int64_t{0}, component.last);
-      places_[i].inside &= clamped == start;
-      places_[i].operand += clamped * component.stride;
     }
   }
 
   const IndexPlan& plan_;
   std::span<const int64_t> indices_;
+  int64_t scale_;
   Digit last_;
   Odometer outer_;
-  int64_t at_ = 0;
-  Place places_[kBlock];
+  int64_t at_, left_;
+  void (*const add_starts_)(const StartArgs&) =
+      isa::Choose<StartArgs, AddStarts, Isa::kAvx512>();
 };
 
 bool IsEmpty(std::span<const Digit> digits) { return Odometer::Count(digits) == 0; }
@@ -143,39 +186,86 @@ struct Stretches {
   }
 };
 
-// Copies `count` contiguous elements; short runs without a call.
-template <class T>
-void CopyElements(const T* from, T* to, int64_t count) {
-  if (count * static_cast<int64_t>(sizeof(T)) > 256) {
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
-    return;
-  }
-  constexpr int64_t kStep = std::max<int64_t>(16 / static_cast<int64_t>(sizeof(T)), 1);
-  int64_t i = 0;
-  for (; i + kStep <= count; i += kStep) std::memcpy(to + i, from + i, kStep * sizeof(T));
-  for (; i < count; ++i) to[i] = from[i];
-}
-
-template <class T>
-void GatherTyped(Windows& windows, const Stretches& stretches, const std::byte* in,
-                 std::byte* out) {
-  constexpr size_t kAhead = 12;  // windows whose first line is on its way
-  const T* operand = reinterpret_cast<const T*>(in);
-  T* result = reinterpret_cast<T*>(out);
-  for (auto places = windows.Next(); !places.empty(); places = windows.Next()) {
-    for (size_t i = 0; i < places.size(); ++i) {
-      __builtin_prefetch(operand + places[std::min(i + kAhead, places.size() - 1)].operand);
-      for (const Stretch& s : stretches.offsets) {
-        CopyElements(operand + places[i].operand + s.into, result + places[i].side + s.from,
-                     stretches.length);
-      }
-    }
+// Copies kBytes, or as many as `bytes` says where kBytes is 0; short runs without a call.
+template <int64_t kBytes>
+void CopyRun(const std::byte* from, std::byte* to, int64_t bytes) {
+  constexpr int64_t kStep = 16, kLongest = 512;
+  if (kBytes > 0) {
+    std::memcpy(to, from, kBytes);
+  } else if (bytes > kLongest) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  } else {
+    int64_t i = 0;
+    for (; i + kStep <= bytes; i += kStep) std::memcpy(to + i, from + i, kStep);
+    for (; i < bytes; ++i) to[i] = from[i];
   }
 }
 
-struct Bytes16 {
-  uint64_t low, high;
+struct GatherArgs {
+  const IndexPlan& plan;
+  std::span<const int64_t> indices;
+  const Stretches& stretches;
+  const std::byte* operand;
+  std::byte* result;
+  int64_t width;
 };
+
+// The windows [begin, end) of a gather whose stretches have kBytes, or any number (0); kAlone: one
+// stretch each.
+template <int64_t kBytes, bool kAlone>
+void Gather(const GatherArgs& args, int64_t begin, int64_t end) {
+  // Copies of its own: what is written might be anything, for all that compilers know.
+  const auto [plan, indices, stretches, operand, result, width] = args;
+  const std::span<const Stretch> offsets = stretches.offsets;
+  const int64_t bytes = stretches.length * width;
+  Windows windows(plan, indices, begin, end, width);
+  Places places[2];
+  windows.Next(&places[0]);
+  for (int now = 0; places[now].count > 0; now ^= 1) {
+    const Places &here = places[now], &ahead = places[now ^ 1];
+    windows.Next(&places[now ^ 1]);
+    const auto copy = [&](int64_t i) {
+      const std::byte* from = operand + here.operand[i];
+      std::byte* to = result + here.side[i];
+      if (kAlone) return CopyRun<kBytes>(from, to, bytes);
+      for (const Stretch& s : offsets) {
+        CopyRun<kBytes>(from + s.into * width, to + s.from * width, bytes);
+      }
+    };
+    int64_t i = 0;
+    for (; i < ahead.count; ++i) {
+      PrefetchLines<kBytes>(operand + ahead.operand[i], bytes, false);
+      copy(i);
+    }
+    for (; i < here.count; ++i) copy(i);
+  }
+}
+
+using GatherKernel = void (*)(const GatherArgs&, int64_t begin, int64_t end);
+
+template <bool kAlone>
+GatherKernel FindGather(int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return Gather<1, kAlone>;
+    case 2:
+      return Gather<2, kAlone>;
+    case 4:
+      return Gather<4, kAlone>;
+    case 8:
+      return Gather<8, kAlone>;
+    case 16:
+      return Gather<16, kAlone>;
+    case 32:
+      return Gather<32, kAlone>;
+    case 64:
+      return Gather<64, kAlone>;
+    case 128:
+      return Gather<128, kAlone>;
+    default:
+      return Gather<0, kAlone>;
+  }
+}
 
 }  // namespace
 
@@ -211,24 +301,12 @@ Value GatherWith(const IndexPlan& plan, const Value& operand, std::span<const in
     return result;
   }
   const Stretches stretches(plan.window);
-  Windows windows(plan, indices);
-  const std::byte* in = operand.bytes().data();
-  switch (operand.element_bytes()) {
-    case 1:
-      GatherTyped<uint8_t>(windows, stretches, in, out);
-      break;
-    case 2:
-      GatherTyped<uint16_t>(windows, stretches, in, out);
-      break;
-    case 4:
-      GatherTyped<uint32_t>(windows, stretches, in, out);
-      break;
-    case 8:
-      GatherTyped<uint64_t>(windows, stretches, in, out);
-      break;
-    default:
-      GatherTyped<Bytes16>(windows, stretches, in, out);
-  }
+  const int64_t width = operand.element_bytes(), run = stretches.length * width;
+  const GatherArgs args{plan, indices, stretches, operand.bytes().data(), out, width};
+  const int64_t runs = std::ssize(stretches.offsets);
+  const GatherKernel gather = runs == 1 ? FindGather<true>(run) : FindGather<false>(run);
+  ParallelFor(Odometer::Count(plan.batch), kBytesPerThread / (run * runs) + 1,
+              [&](int64_t begin, int64_t end) { gather(args, begin, end); });
   return result;
 }
 
@@ -243,19 +321,28 @@ Status ScatterWith(const IndexPlan& plan, std::span<Value> operands,
   for (const Value& u : updates) values.push_back(u.bytes().data());
   std::vector<int> widths;
   for (const Value& o : operands) widths.push_back(o.element_bytes());
-  Windows windows(plan, indices);
-  std::vector<Stretch> block;
-  block.reserve(Windows::kBlock * stretches.offsets.size());
-  for (auto places = windows.Next(); !places.empty(); places = windows.Next()) {
-    block.clear();
-    for (const Windows::Place& place : places) {
-      if (!place.inside) continue;
+  const size_t most = static_cast<size_t>(Places::kMost) * stretches.offsets.size();
+  std::vector<Stretch> now(most), next(most);
+  size_t count = 0, to_come = 0;
+  auto find_next = [&, windows = Windows(plan, indices, 0, Odometer::Count(plan.batch), 1),
+                          places = Places()]() mutable {
+    windows.Next(&places);
+    to_come = 0;
+    for (int64_t i = 0; i < places.count; ++i) {
       for (const Stretch& s : stretches.offsets) {
-        block.push_back({place.operand + s.into, place.side + s.from});
+        next[to_come] = {places.operand[i] + s.into, places.side[i] + s.from};
+        to_come += places.moved[i] == 0;
       }
     }
-    HV_RETURN_IF_ERROR(combiner.CombineStretches(accumulators, values, widths, block,
-                                                 static_cast<size_t>(stretches.length)));
+    return places.count > 0;
+  };
+  for (bool more = find_next(); more;) {
+    now.swap(next);
+    count = to_come;
+    more = find_next();
+    HV_RETURN_IF_ERROR(combiner.CombineStretches(accumulators, values, widths,
+                                                 std::span(now).first(count),
+                                                 std::span(next).first(to_come), stretches.length));
   }
   return {};
 }
