@@ -61,11 +61,16 @@ class Kernel {
       const auto* codes = dynamic_cast<const CodeDomain*>(domain_.get());
       operands_.push_back(codes != nullptr ? codes->Lift(value) : std::move(value));
     }
+    prepared_ = domain_->Prepare(Call());
   }
+  // As a loop runs it: made ready once.
   void Run() const {
-    const Computation& entry = module_.Entry();
-    const KernelCall call{module_, entry, entry.Root(), entry.Root().shape};
-    const Result<Value> value = EvaluateInstruction(*domain_, call, operands_, 0, 0);
+    std::vector<Value> operands = operands_;
+    if (prepared_ != nullptr) {
+      prepared_->Run(operands);
+      return;
+    }
+    const Result<Value> value = EvaluateInstruction(*domain_, Call(), std::move(operands), 0, 0);
     HV_CHECK(value.has_value(), value ? "" : value.error().Message());
   }
   void RunFold(size_t times) const {
@@ -79,6 +84,10 @@ class Kernel {
   }
 
  private:
+  KernelCall Call() const {
+    const Computation& entry = module_.Entry();
+    return {module_, entry, entry.Root(), entry.Root().shape};
+  }
   static Module Parse(const std::string& body, const std::string& computations) {
     Result<Module> module = ParseModule(
         "bench.hlo", "HloModule bench\n" + computations + "\nENTRY e {\n" + body + "\n}\n");
@@ -116,6 +125,7 @@ class Kernel {
   Module module_;
   std::unique_ptr<Domain> domain_;
   std::vector<Value> operands_;
+  std::unique_ptr<PreparedKernel> prepared_;  // null: nothing to make ready
 };
 
 inline const std::string kReducers =

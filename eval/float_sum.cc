@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "base/parallel.h"
@@ -276,9 +277,12 @@ Value SumFloats(const ReduceGeometry& geometry, const Value& input, const Value&
   } else if (type == ElementType::kF32) {
     FloatSum<float>(geometry, input.As<float>().data(), &sums).Run();
   } else {
-    std::vector<float> wide(static_cast<size_t>(input.element_count()));
-    WidenFloats(type, input.bytes().data(), wide.data(), wide.size());
-    FloatSum<float>(geometry, wide.data(), &sums).Run();
+    const auto count = static_cast<size_t>(input.element_count());
+    const std::unique_ptr<Buffer, void (*)(Buffer*)> buffer(Buffer::New(count * sizeof(float)),
+                                                            Buffer::Delete);
+    auto* const wide = reinterpret_cast<float*>(buffer->data());
+    WidenFloats(type, input.bytes().data(), wide, count);
+    FloatSum<float>(geometry, wide, &sums).Run();
   }
   return Stored(sums, shape);
 }

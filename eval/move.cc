@@ -132,9 +132,10 @@ template <class T>
 void CopyTyped(const Piece& piece, const std::byte* in_bytes, std::byte* out_bytes) {
   const T* in = reinterpret_cast<const T*>(in_bytes) + piece.in_base;
   T* out = reinterpret_cast<T*>(out_bytes) + piece.out_base;
-  std::vector<Digit> rest = piece.digits;
   Digit inner, outer;
   inner.in_stride = inner.out_stride = 1;
+  if (piece.digits.size() == 2) return CopyTwo(in, out, piece.digits[0], piece.digits[1]);
+  std::vector<Digit> rest = piece.digits;
   if (!rest.empty()) {
     inner = rest.back();
     rest.pop_back();

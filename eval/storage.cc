@@ -51,8 +51,8 @@ std::byte* Allocate(size_t bytes) {
   if (storage_source != nullptr && bytes >= kKeptFrom) {
     if (std::byte* data = storage_source->Allocate(bytes)) return data;
   }
-  if (bytes < kHugePage) return static_cast<std::byte*>(::operator new(bytes, kAlignment));
   bytes = HugeBytes(bytes);
+  if (bytes < kHugePage) return static_cast<std::byte*>(::operator new(bytes, kAlignment));
   auto* data = static_cast<std::byte*>(::operator new(bytes, kHugeAlignment));
 #if defined(__linux__)
   madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint: failing changes nothing
@@ -62,7 +62,7 @@ std::byte* Allocate(size_t bytes) {
 
 void Free(std::byte* data, size_t bytes) {
   if (storage_source != nullptr && bytes >= kKeptFrom && storage_source->Release(data, bytes)) return;
-  ::operator delete(data, bytes < kHugePage ? kAlignment : kHugeAlignment);
+  ::operator delete(data, HugeBytes(bytes) < kHugePage ? kAlignment : kHugeAlignment);
 }
 
 // A block that was none before. Other processes are to read those of values too, so with a source they
