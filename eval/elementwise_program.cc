@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "eval/move.h"
+#include "eval/vector_isa.h"
 #include "hlo/op.h"
 
 namespace hv {
@@ -58,6 +59,18 @@ void SpreadAny(int width, const void* in, const Period& period, int64_t begin, s
   }
 }
 
+template <class Count>
+struct Ascent {
+  Count* out;
+  Count first;
+  size_t count;
+};
+
+template <class Count>
+HV_INLINE void FillAscent(const Ascent<Count>& a) {
+  for (size_t k = 0; k < a.count; ++k) a.out[k] = a.first + static_cast<Count>(k);
+}
+
 // convert((begin + k) / inner % extent), counted in `Count`, whose element type is `counted`.
 template <class Count>
 void FillPositions(ElementType counted, ElementType type, const Period& period, int64_t begin,
@@ -72,7 +85,7 @@ void FillPositions(ElementType counted, ElementType type, const Period& period, 
     Count* const from = positions + done;
     const auto first = static_cast<Count>(at);
     if (ascends) {
-      for (size_t k = 0; k < run; ++k) from[k] = first + static_cast<Count>(k);
+      isa::Choose<Ascent<Count>, FillAscent<Count>, Isa::kAvx512>()({from, first, run});
     } else {
       std::fill_n(from, run, first);
     }

@@ -99,7 +99,7 @@ void CopyTwo(const T* in, T* out, const Digit& outer, const Digit& inner) {
   const bool writes_runs = inner.out_stride == 1, reads_runs = inner.in_stride == 1;
   if (writes_runs && inner.in_stride == 0) {
     isa::Choose<Runs<T>, Repeat<T, true>, Isa::kAvx512>()(runs);
-  } else if (writes_runs && reads_runs && outer.in_stride == 0) {
+  } else if (writes_runs && reads_runs && outer.in_stride == 0 && outer.extent > 1) {
     isa::Choose<Runs<T>, Repeat<T, false>, Isa::kAvx512>()(runs);
   } else if (writes_runs && reads_runs) {
     for (int64_t i = 0; i < outer.extent; ++i) {
