@@ -9,6 +9,7 @@
 
 #include "eval/scalar_op.h"
 #include "eval/scalar_program.h"
+#include "eval/span_extreme.h"
 #include "eval/vector_isa.h"
 
 namespace hv {
@@ -77,6 +78,7 @@ class OpCombiner : public Combiner {
         in_any_order_(IsInteger(type) || IsPred(type)),
         may_regroup_(in_any_order_ || fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum) {
     if (!IsNarrowFloat(type)) fold_ = FindFoldKernel(fn, ComputeTypeOf(type));
+    extreme_ = FindExtremeKernel(fn, type);
   }
   Status Combine(std::span<std::byte* const> accumulators, std::span<const std::byte* const> values,
                  size_t count) override {
@@ -95,23 +97,33 @@ class OpCombiner : public Combiner {
     return {};
   }
   bool FoldRun(std::byte* accumulator, const std::byte* values, size_t count) override {
-    if (fold_ == nullptr) return false;
     SpanArgs a;
     a.in[0] = values;
     a.out = accumulator;
     a.count = count;
     a.width = width_;
+    if (extreme_ != nullptr && count > 0) {
+      uint64_t winner = 0;
+      a.out = &winner;
+      extreme_(a);
+      const std::byte* in[2] = {accumulator, reinterpret_cast<const std::byte*>(&winner)};
+      op_.Run(in, accumulator, 1);
+      return true;
+    }
+    if (fold_ == nullptr) return false;
     fold_(a);
     return true;
   }
   bool IsStateless() const override { return true; }
   // The greatest that comes first, in any grouping: of equal operands the left one wins.
   bool MayRegroup() const override { return may_regroup_; }
-  bool PrefersRuns() const override { return fold_ != nullptr && in_any_order_; }
+  bool PrefersRuns() const override {
+    return extreme_ != nullptr || (fold_ != nullptr && in_any_order_);
+  }
 
  private:
   ScalarOp op_;
-  SpanKernel fold_ = nullptr;
+  SpanKernel fold_ = nullptr, extreme_ = nullptr;
   StretchKernel stretch_sum_;
   int width_;
   bool in_any_order_;  // vectorises along a run

@@ -306,19 +306,19 @@ template <class T>
 SpanKernel FindIntegerFold(ScalarFn fn) {
   switch (fn) {
     case ScalarFn::kAdd:
-      return IntFold<IntAdd, T>;
+      return Fast<IntFold<IntAdd, T>, Isa::kAvx512>();
     case ScalarFn::kMultiply:
-      return IntFold<IntMultiply, T>;
+      return Fast<IntFold<IntMultiply, T>, Isa::kAvx512>();
     case ScalarFn::kMaximum:
-      return IntFold<IntMaximum, T>;
+      return Fast<IntFold<IntMaximum, T>, Isa::kAvx512>();
     case ScalarFn::kMinimum:
-      return IntFold<IntMinimum, T>;
+      return Fast<IntFold<IntMinimum, T>, Isa::kAvx512>();
     case ScalarFn::kAnd:
-      return IntFold<IntAnd, T>;
+      return Fast<IntFold<IntAnd, T>, Isa::kAvx512>();
     case ScalarFn::kOr:
-      return IntFold<IntOr, T>;
+      return Fast<IntFold<IntOr, T>, Isa::kAvx512>();
     case ScalarFn::kXor:
-      return IntFold<IntXor, T>;
+      return Fast<IntFold<IntXor, T>, Isa::kAvx512>();
     default:
       return nullptr;
   }

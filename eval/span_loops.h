@@ -108,7 +108,7 @@ void Fold(const SpanArgs& a) {
 }
 
 template <class Fn, class T>
-void IntFold(const SpanArgs& a) {
+HV_INLINE void IntFold(const SpanArgs& a) {
   const T* x = In<T>(a, 0);
   T* out = static_cast<T*>(a.out);
   T accumulator = *out;
