@@ -80,6 +80,8 @@ class LazySum {
   void AddProduct(Field x, Field y) {
     sum_ += static_cast<unsigned __int128>(x.number()) * y.number();
   }
+  // A number that leaves room in 128 bits.
+  void Add(unsigned __int128 number) { sum_ += number; }
   // Comes after at most kProducts products. 2^61 is the field's gap.
   void Reduce() { sum_ = (sum_ & kLow) + (sum_ >> 61) * kGap; }
   Field Sum() const {

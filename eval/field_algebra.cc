@@ -7,9 +7,9 @@
 #include <cstring>
 #include <vector>
 
-#include "base/parallel.h"
 #include "eval/code_algebra.h"
 #include "eval/field.h"
+#include "eval/field_product.h"
 #include "eval/keyed_hash.h"
 #include "eval/span_loops.h"
 #include "eval/vector_tile.h"
@@ -113,21 +113,11 @@ class FieldAlgebra : public CodeAlgebra {
     for (size_t i = 0; i < count; ++i) Put(sums, i, Closed(sums, i) + f * Closed(row, i));
   }
 
-  // Both fields apart, with sums reduced as seldom as they allow.
   void MatrixMultiply(int64_t m, int64_t n, int64_t k, const std::byte* a, const std::byte* b,
                       std::byte* c) const override {
-    const std::vector<FieldPair> left = AllClosed(a, m, k, false);
-    const std::vector<FieldPair> right = AllClosed(b, k, n, true);
-    const int64_t rows_per_thread = (int64_t{1} << 18) / std::max<int64_t>(n * k, 1) + 1;
-    ParallelFor(m, rows_per_thread, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        for (int64_t j = 0; j < n; ++j) {
-          const FieldPair sum = SumOfProducts(&left[static_cast<size_t>(i * k)],
-                                              &right[static_cast<size_t>(j * k)], k);
-          Put(c, static_cast<size_t>(i * n + j), sum);
-        }
-      }
-    });
+    std::vector<FieldPair> product(static_cast<size_t>(m * n));
+    MultiplyMatrices(m, n, k, AllClosed(a, m * k), AllClosed(b, k * n), product);
+    for (size_t i = 0; i < product.size(); ++i) Put(c, i, product[i]);
   }
 
   bool DivideByNative(ElementType type, const std::byte* x, const std::byte* divisor,
@@ -204,30 +194,10 @@ class FieldAlgebra : public CodeAlgebra {
     for (size_t i = 0; i < count; ++i) any |= words[2 * i];
     return any >> kTagShift != 0;
   }
-  // A matrix, or its transpose.
-  std::vector<FieldPair> AllClosed(const std::byte* codes, int64_t rows, int64_t columns,
-                                   bool transposed) const {
-    std::vector<FieldPair> pairs(static_cast<size_t>(rows * columns));
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < columns; ++j, codes += sizeof(Stored)) {
-        pairs[static_cast<size_t>(transposed ? j * rows + i : i * columns + j)] = Closed(codes, 0);
-      }
-    }
+  std::vector<FieldPair> AllClosed(const std::byte* codes, int64_t count) const {
+    std::vector<FieldPair> pairs(static_cast<size_t>(count));
+    for (size_t i = 0; i < pairs.size(); ++i) pairs[i] = Closed(codes, i);
     return pairs;
-  }
-  static FieldPair SumOfProducts(const FieldPair* x, const FieldPair* y, int64_t count) {
-    LazySum<Fp> a;
-    LazySum<Fq> b;
-    for (int64_t p = 0; p < count;) {
-      const int64_t end = std::min(count, p + LazySum<Fp>::kProducts);
-      for (; p < end; ++p) {
-        a.AddProduct(x[p].a, y[p].a);
-        b.AddProduct(x[p].b, y[p].b);
-      }
-      a.Reduce();
-      b.Reduce();
-    }
-    return {a.Sum(), b.Sum()};
   }
 
   // The code as an element of the ring: an open operation becomes a value of its own.

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "eval/stream_copy.h"
 #include "eval/transpose_block.h"
 #include "eval/vector_isa.h"
 
@@ -61,9 +62,10 @@ HV_INLINE void Repeat(const Runs<T>& r) {
 }
 
 // out is written along `a` (its fast digit), in is read along `b`. Tiles are transposed into a
-// buffer and leave it by rows: lines of memory are written whole, however their addresses collide.
+// buffer and leave it by rows: lines of memory are written whole, however their addresses collide,
+// and past the caches if `stream`.
 template <class T>
-void CopyTransposed(const T* in, T* out, const Digit& b, const Digit& a) {
+void CopyTransposed(const T* in, T* out, const Digit& b, const Digit& a, bool stream) {
   constexpr int64_t kTile = sizeof(T) <= 4 ? 64 : 32;
   constexpr int kSide = kBlockSide<T>;
   alignas(64) T tile[kTile * kTile];
@@ -87,14 +89,21 @@ void CopyTransposed(const T* in, T* out, const Digit& b, const Digit& a) {
         for (int64_t j = i < block_rows ? block_columns : 0; j < columns; ++j) {
           tile[i * kTile + j] = from[i + j * a.in_stride];
         }
-        CopyRun(tile + i * kTile, out + (b0 + i) * b.out_stride + a0, columns);
+        T* to = out + (b0 + i) * b.out_stride + a0;
+        if (stream) {
+          StreamLines(reinterpret_cast<const std::byte*>(tile + i * kTile),
+                      reinterpret_cast<std::byte*>(to), static_cast<size_t>(columns) * sizeof(T));
+        } else {
+          CopyRun(tile + i * kTile, to, columns);
+        }
       }
     }
   }
+  if (stream) FinishStreams();
 }
 
 template <class T>
-void CopyTwo(const T* in, T* out, const Digit& outer, const Digit& inner) {
+void CopyTwo(const T* in, T* out, const Digit& outer, const Digit& inner, bool stream) {
   const Runs<T> runs = {in, outer.in_stride, out, outer.out_stride, outer.extent, inner.extent};
   const bool writes_runs = inner.out_stride == 1, reads_runs = inner.in_stride == 1;
   if (writes_runs && inner.in_stride == 0) {
@@ -106,7 +115,7 @@ void CopyTwo(const T* in, T* out, const Digit& outer, const Digit& inner) {
       CopyRun(in + i * outer.in_stride, out + i * outer.out_stride, inner.extent);
     }
   } else if (writes_runs && outer.in_stride == 1 && outer.extent > 1) {
-    CopyTransposed(in, out, outer, inner);
+    CopyTransposed(in, out, outer, inner, stream);
   } else {
     for (int64_t i = 0; i < outer.extent; ++i) {
       const T* from = in + i * outer.in_stride;
@@ -120,16 +129,16 @@ void CopyTwo(const T* in, T* out, const Digit& outer, const Digit& inner) {
 // Runs the odometer over digits[0, n) and the two-digit kernel at each of its positions.
 template <class T>
 void CopyDigits(const T* in, T* out, std::span<const Digit> digits, const Digit& outer,
-                const Digit& inner) {
-  if (digits.empty()) return CopyTwo(in, out, outer, inner);
+                const Digit& inner, bool stream) {
+  if (digits.empty()) return CopyTwo(in, out, outer, inner, stream);
   const Digit& d = digits.front();
   for (int64_t i = 0; i < d.extent; ++i) {
-    CopyDigits(in + i * d.in_stride, out + i * d.out_stride, digits.subspan(1), outer, inner);
+    CopyDigits(in + i * d.in_stride, out + i * d.out_stride, digits.subspan(1), outer, inner, stream);
   }
 }
 
 template <class T>
-void CopyTyped(const Piece& piece, const std::byte* in_bytes, std::byte* out_bytes) {
+void CopyTyped(const Piece& piece, const std::byte* in_bytes, std::byte* out_bytes, bool stream) {
   const T* in = reinterpret_cast<const T*>(in_bytes) + piece.in_base;
   T* out = reinterpret_cast<T*>(out_bytes) + piece.out_base;
   Digit inner, outer;
@@ -151,7 +160,7 @@ void CopyTyped(const Piece& piece, const std::byte* in_bytes, std::byte* out_byt
     outer = *partner;
     rest.erase(partner);
   }
-  CopyDigits<T>(in, out, rest, outer, inner);
+  CopyDigits<T>(in, out, rest, outer, inner, stream);
 }
 
 // Can the storage of the first piece's operand become the result's?
@@ -165,21 +174,21 @@ bool StartsWithReusable(const Shape* shape, const Pieces& pieces, std::span<cons
          });
 }
 
-void CopyByWidth(const Piece& piece, const std::byte* in, std::byte* out, int width) {
+void CopyByWidth(const Piece& piece, const std::byte* in, std::byte* out, int width, bool stream) {
   switch (width) {
     case 1:
-      return CopyTyped<uint8_t>(piece, in, out);
+      return CopyTyped<uint8_t>(piece, in, out, stream);
     case 2:
-      return CopyTyped<uint16_t>(piece, in, out);
+      return CopyTyped<uint16_t>(piece, in, out, stream);
     case 4:
-      return CopyTyped<uint32_t>(piece, in, out);
+      return CopyTyped<uint32_t>(piece, in, out, stream);
     case 8:
-      return CopyTyped<uint64_t>(piece, in, out);
+      return CopyTyped<uint64_t>(piece, in, out, stream);
     default:
       break;
   }
   HV_CHECK(width == 16, "no element has this width");
-  CopyTyped<Bytes16>(piece, in, out);
+  CopyTyped<Bytes16>(piece, in, out, stream);
 }
 
 }  // namespace
@@ -188,7 +197,10 @@ void CopyByWidth(const Piece& piece, const std::byte* in, std::byte* out, int wi
 void CopyPiece(const Piece& piece, const std::byte* in, std::byte* out, int width) {
   int64_t bytes = width;
   for (const Digit& d : piece.digits) bytes *= d.extent;
-  if (bytes < 2 * kPerThread || ThreadCount() == 1) return CopyByWidth(piece, in, out, width);
+  const bool stream = bytes >= kBeyondCaches;
+  if (bytes < 2 * kPerThread || ThreadCount() == 1) {
+    return CopyByWidth(piece, in, out, width, stream);
+  }
   const Digit& shared = piece.digits.front();
   const int64_t grain = kPerThread / (bytes / shared.extent) + 1;
   ParallelFor(shared.extent, grain, [&](int64_t begin, int64_t end) {
@@ -196,7 +208,7 @@ void CopyPiece(const Piece& piece, const std::byte* in, std::byte* out, int widt
     part.in_base += begin * shared.in_stride;
     part.out_base += begin * shared.out_stride;
     part.digits.front().extent = end - begin;
-    CopyByWidth(part, in, out, width);
+    CopyByWidth(part, in, out, width, stream);
   });
 }
 

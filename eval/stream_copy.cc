@@ -11,7 +11,7 @@
 namespace hv {
 
 #if defined(__x86_64__)
-void StreamCopy(const std::byte* from, std::byte* to, size_t bytes) {
+void StreamLines(const std::byte* from, std::byte* to, size_t bytes) {
   constexpr size_t kLine = 64, kVector = sizeof(__m128i);
   const size_t head = std::min(bytes, (kLine - reinterpret_cast<uintptr_t>(to) % kLine) % kLine);
   std::memcpy(to, from, head);
@@ -22,13 +22,19 @@ void StreamCopy(const std::byte* from, std::byte* to, size_t bytes) {
       _mm_stream_si128(reinterpret_cast<__m128i*>(to + at + v), part);
     }
   }
-  _mm_sfence();
   std::memcpy(to + end, from + end, bytes - end);
 }
+void FinishStreams() { _mm_sfence(); }
 #else
-void StreamCopy(const std::byte* from, std::byte* to, size_t bytes) {
+void StreamLines(const std::byte* from, std::byte* to, size_t bytes) {
   std::memcpy(to, from, bytes);
 }
+void FinishStreams() {}
 #endif
+
+void StreamCopy(const std::byte* from, std::byte* to, size_t bytes) {
+  StreamLines(from, to, bytes);
+  FinishStreams();
+}
 
 }  // namespace hv

@@ -311,7 +311,6 @@ class DirectCompletion::Work {
     return context_.domain().Move(shape, {all}, {std::move(value)});
   }
 
-  static constexpr int64_t kBeyondCaches = int64_t{1} << 25;
   static constexpr int64_t kGrainBytes = int64_t{1} << 16;  // of a result: work for one thread
 
   RunContext& context_;

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "base/parallel.h"
 #include "eval/odometer.h"
 #include "eval/stream_copy.h"
 
@@ -121,6 +122,29 @@ TEST(MemoryUse, CountsLiveAndPeakBytes) {
   }
   EXPECT_EQ(ProcessMemoryUse().live_bytes, before);
   EXPECT_GE(ProcessMemoryUse().peak_bytes, before + 8000);
+}
+
+// More than caches hold, in rows that are no whole lines.
+TEST(Move, TransposesPastTheCaches) {
+  constexpr int64_t kRows = 2051, kColumns = 4111;
+  ShapeTable shapes;
+  Value x = Value::NewNative(shapes.Array(ElementType::kS32, {kRows, kColumns}));
+  int32_t n = 0;
+  for (int32_t& v : x.MutableAs<int32_t>()) v = n++;
+  Piece piece;
+  piece.digits = {{kColumns, 1, kRows}, {kRows, kColumns, 1}};
+  for (const int threads : {1, 3}) {
+    SetThreadCount(threads);
+    const Value y =
+        MovePieces(shapes.Array(ElementType::kS32, {kColumns, kRows}), {piece}, std::vector{x});
+    int64_t wrong = 0, i = 0;
+    for (const int32_t v : y.As<int32_t>()) {
+      wrong += v != i % kRows * kColumns + i / kRows;
+      ++i;
+    }
+    EXPECT_EQ(wrong, 0);
+  }
+  SetThreadCount(1);
 }
 
 TEST(StreamCopy, CopiesSpansOfAnyAlignmentAndLength) {
