@@ -43,6 +43,7 @@ constexpr Goal kGoals[] = {
     {"all-reduce", "mpi all-reduce", kMiB, kMiB, 4},
     {"all-reduce", "mpi all-reduce", 4 * kMiB, 4 * kMiB, 2.7},
     {"all-reduce", "mpi all-reduce", 64 * kMiB, 64 * kMiB, 2.5},
+    {"all-reduce, result shared", "mpi all-reduce", 16 * kKiB, 64 * kMiB, 7},
     {"all-gather", "mpi all-gather", 16 * kKiB, kMiB, 2.7},
     {"all-gather", "mpi all-gather", 64 * kMiB, 64 * kMiB, 1.25},
     {"all-gather", "floor of copying", 64 * kMiB, 64 * kMiB, 1 / 1.2},

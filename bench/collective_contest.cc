@@ -172,8 +172,8 @@ class SharedPath {
     End();
   }
   void AllReduce(std::byte* out) {
-    Begin();
     const size_t bytes = operands_[0]->size(), share = bytes / ranks_;
+    Begin(static_cast<int64_t>(bytes) > kReduceAllBytes);
     if (static_cast<int64_t>(bytes) <= kReduceAllBytes) {
       Fold(0, bytes, out);
     } else {
@@ -188,6 +188,19 @@ class SharedPath {
     }
     End();
   }
+  // One array of the first rank's for all, to be read only.
+  void AllReduceShared() {
+    Begin(true);
+    const size_t bytes = operands_[0]->size(), share = bytes / ranks_;
+    std::byte* const whole = const_cast<std::byte*>(PlaceOf(0, operands_.size(), bytes));
+    Fold(own_ * share, share, whole + own_ * share);
+    node_->whole().Reach(Circle::kReduced);
+    for (size_t r = 0; r < ranks_; ++r) {
+      node_->whole().Await(Circle::kReduced, static_cast<int64_t>(r));
+    }
+    End();
+  }
+  const std::byte* Shared() { return PlaceOf(0, operands_.size(), operands_[0]->size()); }
   void AllGather(size_t shard, std::byte* out) {
     Begin();
     for (size_t k = 0; k < ranks_; ++k) {
@@ -213,12 +226,10 @@ class SharedPath {
   }
 
  private:
-  void Begin() {
+  void Begin(bool reduces = false) {
     offsets_.clear();
     for (const Floats* operand : operands_) offsets_.push_back(Publish(*operand));
-    if (static_cast<int64_t>(operands_[0]->size()) > kReduceAllBytes) {
-      offsets_.push_back(Publish(reduced_));
-    }
+    if (reduces) offsets_.push_back(Publish(reduced_));
     node_->whole().Post(std::as_bytes(std::span(offsets_)));
     node_->whole().Enter(kSignature);
     HV_CHECK(node_->whole().AllEntered(kSignature), "ranks at different collectives");
@@ -259,8 +270,7 @@ class SharedPath {
   size_t own_;
   std::vector<const Floats*> operands_;
   size_t ranks_;
-  Floats reduced_{
-      static_cast<int64_t>(std::max(operands_[0]->size() / ranks_, size_t{kReduceAllBytes}))};
+  Floats reduced_{static_cast<int64_t>(std::max(operands_[0]->size(), size_t{kReduceAllBytes}))};
   Sum sum_;
   std::vector<size_t> offsets_;
   std::vector<const std::byte*> streams_;
@@ -358,6 +368,9 @@ class Contest {
   void AddShared() {
     race_.Add("reduce-scatter", [this] { path_.ReduceScatter(out_.bytes()); });
     race_.Add("all-reduce", [this] { path_.AllReduce(out_.bytes()); });
+    if (bytes_ > kReduceAllBytes / 4) {
+      race_.Add("all-reduce, result shared", [this] { path_.AllReduceShared(); });
+    }
     race_.Add("all-gather", [this] { path_.AllGather(static_cast<size_t>(share_), out_.bytes()); });
     race_.Add("all-to-all", [this] { path_.AllToAll(out_.bytes()); });
     race_.Add("permute", [this] { path_.Permute(out_.bytes()); });
@@ -480,6 +493,9 @@ class Contest {
     MpiAllReduce(check_.data());
     path_.AllReduce(out_.bytes());
     ExpectSame("all-reduce", bytes_);
+    path_.AllReduceShared();
+    std::memcpy(out_.bytes(), path_.Shared(), static_cast<size_t>(bytes_));
+    ExpectSame("all-reduce, result shared", bytes_);
   }
   void ExpectSame(const char* what, int64_t bytes) const {
     HV_CHECK(std::memcmp(out_.bytes(), check_.bytes(), static_cast<size_t>(bytes)) == 0, what);

@@ -13,6 +13,8 @@
 #include <new>
 #include <tuple>
 
+#include "eval/borrowing.h"
+
 namespace hv {
 namespace {
 
@@ -37,6 +39,7 @@ FreeBlock* free_blocks[kLargestBlock / kLine + 1] = {};  // by lines
 size_t LinesOf(size_t bytes) { return (bytes + kLine - 1) / kLine; }
 
 StorageSource* storage_source = nullptr;
+BorrowWatch* borrow_watch = nullptr;
 
 // A last huge page that is nearly full is asked for whole: 4 KiB at a time it would cost more than
 // all others together.
@@ -136,6 +139,8 @@ MemoryUse& ProcessMemoryUse() {
 
 void SetStorageSource(StorageSource* source) { storage_source = source; }
 
+void SetBorrowWatch(BorrowWatch* watch) { borrow_watch = watch; }
+
 void* TakeBlock(size_t bytes) {
   if (bytes > kLargestBlock || !kKeepsBlocks) return ::operator new(bytes, kAlignment);
   FreeBlock*& first = free_blocks[LinesOf(bytes)];
@@ -169,6 +174,7 @@ Buffer* Buffer::New(size_t bytes) {
 
 Buffer* Buffer::Borrow(std::span<const std::byte> bytes) {
   auto* data = const_cast<std::byte*>(bytes.data());  // IsUnique keeps everybody from writing
+  if (borrow_watch != nullptr) borrow_watch->Began(data);
   return new (TakeBlock(kLine)) Buffer(Place::kElsewhere, data, bytes.size(), bytes.size());
 }
 
@@ -176,7 +182,10 @@ void Buffer::Delete(Buffer* buffer) {
   const auto [place, data, size, capacity] =
       std::tuple(buffer->place_, buffer->data_, buffer->size_, buffer->capacity_);
   GiveBlock(buffer, place == Place::kHere ? kLine + size : kLine);
-  if (place == Place::kElsewhere) return;
+  if (place == Place::kElsewhere) {
+    if (borrow_watch != nullptr) borrow_watch->Ended(data);
+    return;
+  }
   ProcessMemoryUse().live_bytes -= static_cast<int64_t>(size);
   if (place == Place::kHere) return;
   if (capacity < kKeptFrom) {

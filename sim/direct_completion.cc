@@ -23,10 +23,6 @@ namespace {
 constexpr int64_t kFoldedRunBytes = 256;
 constexpr int64_t kFewMembersHere = 4;  // less than one in so many
 
-// From here on every rank reduces a slice of an all-reduce; below, reducing everything everywhere
-// costs less than waiting for each other once more.
-constexpr int64_t kSplitBytes = 32 * 1024;
-
 // Elements of a slice but the last come in so many: whole cache lines, whatever the type.
 constexpr int64_t kSliceGrain = 64;
 
@@ -102,7 +98,8 @@ class DirectCompletion::Work {
     std::vector<Value> made;
     for (const LeafPlan& leaf : leaves) {
       HV_ASSIGN(Value value, leaf.fold ? Fold(leaf) : Move(leaf));
-      made.push_back(value.IsBorrowed() ? PrivateCopy(std::move(value)) : std::move(value));
+      const bool is_lent = value.IsBorrowed() && !leaf.fold;  // for this superstep only
+      made.push_back(is_lent ? PrivateCopy(std::move(value)) : std::move(value));
     }
     return Assemble(collective_.result, std::move(made));
   }
@@ -126,15 +123,20 @@ class DirectCompletion::Work {
   };
 
   // Past the caches if they hold less than all results.
+  static void CopyRun(const std::byte* from, std::byte* to, int64_t bytes, int64_t bytes_of_all) {
+    if (bytes_of_all < kBeyondCaches) {
+      std::memcpy(to, from, static_cast<size_t>(bytes));
+    } else {
+      StreamCopy(from, to, static_cast<size_t>(bytes));
+    }
+  }
   void Run(const Copy& copy) const {
     const Piece& piece = *copy.piece;
     const bool is_run = piece.digits.size() == 1 && piece.digits[0].in_stride == 1 &&
                         piece.digits[0].out_stride == 1;
-    if (!is_run || copied_bytes_ < kBeyondCaches) {
-      return CopyPiece(piece, copy.from, copy.to, copy.width);
-    }
-    StreamCopy(copy.from + piece.in_base * copy.width, copy.to + piece.out_base * copy.width,
-               static_cast<size_t>(piece.digits[0].extent * copy.width));
+    if (!is_run) return CopyPiece(piece, copy.from, copy.to, copy.width);
+    CopyRun(copy.from + piece.in_base * copy.width, copy.to + piece.out_base * copy.width,
+            piece.digits[0].extent * copy.width, bytes_of_all_);
   }
 
   // What RunCopies will fill, for all members at once.
@@ -150,6 +152,7 @@ class DirectCompletion::Work {
 
   void RunCopies() {
     if (copies_.empty()) return;
+    bytes_of_all_ = copied_bytes_ * std::ssize(ranks_);  // other ranks copy as much
     const int64_t count = std::ssize(copies_);
     ParallelFor(count, std::max<int64_t>(1, kGrainBytes * count / std::max<int64_t>(copied_bytes_, 1)),
                 [this](int64_t begin, int64_t end) {
@@ -228,22 +231,36 @@ class DirectCompletion::Work {
   void FoldSlice(size_t n, size_t o) {
     const auto [begin, end] = SliceOf(n, o);
     std::vector<const std::byte*> streams = StreamsOf(o);
-    const int64_t at = begin * reduced_[o].element_bytes();
+    const int64_t at = begin * HostBytes(collective_.operands[o]->type);
     for (const std::byte*& stream : streams) stream += at;
     fold_->Run(streams, places_[o] + at, static_cast<size_t>(end - begin));
   }
+  size_t OwnNumber() const {
+    return static_cast<size_t>(std::find(ranks_.begin(), ranks_.end(), fetcher_.rank()) -
+                               ranks_.begin());
+  }
+  // Into the one array that all ranks will share, or into one of this rank.
   void ReduceSlice(size_t o) {
-    reduced_[o] = Value::NewNative(collective_.operands[o]);
-    places_.push_back(reduced_[o].MutableBytes().data());
-    const auto own = std::find(ranks_.begin(), ranks_.end(), fetcher_.rank());
-    FoldSlice(static_cast<size_t>(own - ranks_.begin()), o);
-    fetcher_.PublishReduced(meeting_.key, o, reduced_[o]);
+    const Shape* shape = collective_.operands[o];
+    const auto bytes = static_cast<size_t>(shape->element_count * HostBytes(shape->type));
+    places_.push_back(fetcher_.FindRoom(ranks_.front(), meeting_.key, o, bytes));
+    if (places_[o] == nullptr) {
+      reduced_[o] = Value::NewNative(shape);
+      places_[o] = reduced_[o].MutableBytes().data();
+      fetcher_.PublishReduced(meeting_.key, o, reduced_[o]);
+    }
+    FoldSlice(OwnNumber(), o);
+  }
+  void GatherSlices(size_t o) {
+    if (!reduced_[o].empty()) return CopySlices(o);
+    for (const Rank rank : ranks_) fetcher_.AwaitReduced(rank);
+    reduced_[o] = fetcher_.TakeRoom(ranks_.front(), meeting_.key, o, collective_.operands[o]);
   }
   // Starting behind the own slice, so that the ranks do not all read the same one.
-  void GatherSlices(size_t o) {
-    const auto own = std::find(ranks_.begin(), ranks_.end(), fetcher_.rank());
-    const size_t first = static_cast<size_t>(own - ranks_.begin());
+  void CopySlices(size_t o) {
+    const size_t first = OwnNumber();
     const int64_t width = reduced_[o].element_bytes();
+    const auto bytes_of_all = static_cast<int64_t>(reduced_[o].bytes().size() * ranks_.size());
     for (size_t k = 1; k < ranks_.size(); ++k) {
       const size_t n = (first + k) % ranks_.size();
       const auto [begin, end] = SliceOf(n, o);
@@ -253,8 +270,8 @@ class DirectCompletion::Work {
         FoldSlice(n, o);
         continue;
       }
-      std::memcpy(places_[o] + begin * width, whole + begin * width,
-                  static_cast<size_t>((end - begin) * width));
+      CopyRun(whole + begin * width, places_[o] + begin * width, (end - begin) * width,
+              bytes_of_all);
     }
   }
 
@@ -324,7 +341,7 @@ class DirectCompletion::Work {
   std::vector<Rank> ranks_;  // that have members
   std::optional<StreamFold> fold_;
   std::vector<Copy> copies_;
-  int64_t copied_bytes_ = 0;
+  int64_t copied_bytes_ = 0, bytes_of_all_ = 0;
   std::vector<Value> reduced_;      // operands folded as a whole: to be cut up, or slice by slice
   std::vector<std::byte*> places_;  // of those, while slices are still written
 };

@@ -67,6 +67,15 @@ class Fetcher {
   const std::byte* FindReduced(Rank rank, const CollectiveKey& key, size_t operand, size_t bytes) {
     return board_.FindReduced(rank, key, static_cast<int64_t>(operand), bytes);
   }
+  // Room in which the ranks of a collective's members reduce together; what it holds in the end,
+  // when all of them have finished reducing.
+  std::byte* FindRoom(Rank owner, const CollectiveKey& key, size_t operand, size_t bytes) const {
+    return board_.FindRoom(owner, key, static_cast<int64_t>(operand), bytes);
+  }
+  void AwaitReduced(Rank rank) { board_.AwaitReduced(rank); }
+  Value TakeRoom(Rank owner, const CollectiveKey& key, size_t operand, const Shape* shape) {
+    return board_.TakeRoom(owner, key, static_cast<int64_t>(operand), shape);
+  }
   // The part itself, cut out if it is less than what Find gives.
   Result<Value> Cut(const Meeting& meeting, size_t number, const Part& part) const;
   // The part to be read only, as long as its operand is there: in place where it is one run of

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "eval/borrowing.h"
 #include "eval/value.h"
 #include "sim/bytes.h"
 #include "sim/launch_settings.h"
@@ -72,6 +73,7 @@ class MpiTransport : public Transport {
     if (nodes_.own == nullptr) return;
     static ArenaStorage storage(&nodes_.own->arena());
     SetStorageSource(&storage);
+    SetBorrowWatch(&nodes_.own->loans());
     if (nodes_.ranks.size() > 1) nodes_.own->SetIdle(ServeMessages);
   }
 

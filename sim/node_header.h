@@ -1,5 +1,5 @@
 // What every rank of a node keeps at the start of its shared memory. Written by its owner alone,
-// but for the alarm of the first rank; pages come into being when they are touched, so circles that
+// but for the alarm of the first rank and the counts of loans; pages come into being when they are touched, so circles that
 // nobody uses cost address space only.
 #pragma once
 
@@ -39,11 +39,13 @@ struct CircleHeader {
 
 struct RankHeader {
   static constexpr size_t kWorkBytes = 120;
+  static constexpr size_t kMostLoans = 64;
 
   alignas(128) std::atomic<uint64_t> resting;  // 0: moves; else where it waits (NodeRanks::Rest)
   alignas(128) std::atomic<uint64_t> alarm;    // of the first rank (NodeRanks::RaiseAlarm)
   alignas(128) std::atomic<uint32_t> works;    // odd while `work` changes
   char work[kWorkBytes];                       // what it computes, in words
+  alignas(128) std::atomic<uint32_t> loans[kMostLoans];  // who has yet to give each back (loans.h)
   CircleHeader circles[kMostCircles];          // where memory is scarce, the first one only
 };
 

@@ -84,6 +84,7 @@ NodeRanks::NodeRanks(std::vector<Member> members, int64_t own, bool spins, size_
       circles_(circles),
       mapped_(members_.size()),
       arena_(members_[static_cast<size_t>(own)].segment, HeaderBytes(circles)),
+      loans_(&HeaderOf(own)),
       waiter_(spins ? kSpins : 0),
       seen_(members_.size()),
       whole_(this, 0, FirstNumbers(members_.size())) {}
@@ -207,6 +208,16 @@ void NodeRanks::WakeSleepers() {
 void NodeRanks::RaiseAlarm() { HeaderOf(0).alarm.store(whole_.round()); }
 
 bool NodeRanks::IsAlarmed() const { return HeaderOf(0).alarm.load() == whole_.round(); }
+
+NodeRanks::Place NodeRanks::PlaceOf(const std::byte* data) const {
+  for (int64_t p = 0; p < size(); ++p) {
+    const SharedRange& segment = members_[static_cast<size_t>(p)].segment;
+    if (data >= segment.base && data < segment.base + segment.bytes) {
+      return {p, static_cast<size_t>(data - segment.base)};
+    }
+  }
+  return {};
+}
 
 const std::byte* NodeRanks::At(int64_t position, size_t offset, size_t bytes) {
   const size_t p = static_cast<size_t>(position);

@@ -14,6 +14,7 @@
 
 #include "base/strong_id.h"
 #include "sim/circle.h"
+#include "sim/loans.h"
 #include "sim/node_header.h"
 #include "sim/shared_arena.h"
 #include "sim/shared_counter.h"
@@ -79,6 +80,13 @@ class NodeRanks {
   RankHeader& HeaderOf(int64_t position) const;
 
   SharedArena& arena() { return arena_; }
+  Loans& loans() { return loans_; }
+  // Where bytes lie: a position whose arena holds them, -1 if none does, and the offset.
+  struct Place {
+    int64_t position = -1;
+    size_t offset = 0;
+  };
+  Place PlaceOf(const std::byte* data) const;
   // The block at an offset of a rank's arena; `bytes` of it will be read.
   const std::byte* At(int64_t position, size_t offset, size_t bytes);
 
@@ -103,6 +111,7 @@ class NodeRanks {
   std::vector<Parts> divisions_;
   std::vector<std::set<size_t>> mapped_;  // blocks of each whose pages this process has mapped
   SharedArena arena_;
+  Loans loans_;
   Waiter waiter_;
   Watchdog* watchdog_ = nullptr;
   std::vector<uint64_t> seen_;  // where the ranks rest

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <compare>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,26 +17,34 @@
 
 namespace hv {
 
+// From here on every rank reduces a slice of an all-reduce; below, reducing everything everywhere
+// costs less than waiting for each other once more.
+inline constexpr int64_t kSplitBytes = 32 * 1024;
+
 class OperandBoard {
  public:
   // `node` is null where ranks share no memory; then nothing is ever found. `circle`: of the ranks
   // that agree.
+  // `shares_results`: offer room for results that ranks share.
   OperandBoard(const ModulePlan& plan, const Placement& placement, NodeRanks* node, Circle* circle,
-               Rank own);
+               Rank own, bool shares_results);
 
   // Before an agreement.
   void Publish(const std::vector<std::unique_ptr<Device>>& devices);
   // After it: nobody reads any longer what was published for the one before.
   void ReleaseOlder() { older_.clear(); }
   // After one of all ranks: what was published for agreements of some is read, or was for nothing.
-  void ReleaseAll() {
-    older_.clear();
-    kept_.clear();
-  }
+  void ReleaseAll();
   // What this rank has reduced of an operand, for the other members to copy once it has said that
   // it has finished reducing.
   void PublishReduced(const CollectiveKey& key, int64_t operand, const Value& value);
   void FinishReducing();
+  void AwaitReduced(Rank rank) { circle_->Await(Circle::kReduced, node_->PositionOf(rank)); }
+  // Room for one operand of an all-reduce, reduced, that the rank of the first member has offered
+  // to all members together with its operands; null if it has not. Every rank writes a part of it,
+  // and all of them take it when all have finished reducing.
+  std::byte* FindRoom(Rank owner, const CollectiveKey& key, int64_t operand, size_t bytes) const;
+  Value TakeRoom(Rank owner, const CollectiveKey& key, int64_t operand, const Shape* shape);
   // Waits until the rank has; null if it could not publish this.
   const std::byte* FindReduced(Rank rank, const CollectiveKey& key, int64_t operand, size_t bytes);
   // When this rank has read all it needs. Returns once large operands of its own, which are to be
@@ -54,7 +63,8 @@ class OperandBoard {
     DeviceId device;
     PostKey key;
     int64_t operand = 0;
-    size_t offset = 0;  // in the owner's arena
+    NodeRanks::Place place = {};
+    int32_t loan = -1;  // of room
 
     friend auto operator<=>(const Entry& a, const Entry& b) {
       if (const auto by = a.device.value <=> b.device.value; by != 0) return by;
@@ -63,8 +73,21 @@ class OperandBoard {
     }
   };
 
-  const std::byte* FindIn(std::span<const std::byte> bulletin, int64_t position,
-                          const Entry& wanted, size_t bytes) const;
+  // Room that this rank offers, by operand.
+  struct Offer {
+    std::vector<Value> values;
+    std::vector<int32_t> loans;
+    bool taken = false;
+  };
+
+  static const Entry* FindIn(std::span<const std::byte> bulletin, const Entry& wanted);
+  const Entry* FindOffered(Rank owner, const CollectiveKey& key, int64_t operand) const;
+  const std::byte* BytesOf(const Entry* entry, size_t bytes) const;
+  // How many other ranks may share what a post yields; 0: it is no large all-reduce of which this
+  // rank holds the first member, or it goes beyond the node.
+  uint32_t SharersOf(const PostKey& key, const Posted& post) const;
+  void OfferRoom(const std::vector<std::unique_ptr<Device>>& devices);
+  void Withdraw(Offer* offer);
   // Is a member of the collective on another rank of this node?
   bool IsReadByOthers(const PostKey& key, int32_t collective);
   bool HasPeerAmong(std::span<const DeviceId> members) const;
@@ -75,10 +98,12 @@ class OperandBoard {
   NodeRanks* node_;
   Circle* circle_;
   const Rank own_;
+  const bool shares_results_;
   std::vector<std::vector<signed char>>
       read_by_others_;               // by collective and group; -1: not known yet
   std::vector<Entry> entries_;       // as published, ascending
   std::vector<Entry> reduced_;  // likewise; of no device
+  std::map<CollectiveKey, Offer> offers_;  // of what is posted
   std::vector<Value> kept_, older_;  // that lie in the arena
 };
 

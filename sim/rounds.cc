@@ -11,24 +11,28 @@ namespace hv {
 
 Rounds::Part::Part(const Rounds& rounds, size_t circle_number, std::vector<int64_t> positions)
     : circle(rounds.node_, circle_number, std::move(positions)),
-      board(rounds.plan_, rounds.placement_, rounds.node_, &circle, rounds.transport_->rank()) {
+      board(rounds.plan_, rounds.placement_, rounds.node_, &circle, rounds.transport_->rank(),
+            rounds.shares_results_) {
   circle.Restart();
 }
 
 Rounds::Rounds(const ModulePlan& plan, const Placement& placement, Transport* transport,
-               bool by_groups)
+               bool by_groups, bool shares_results)
     : plan_(plan),
       placement_(placement),
       transport_(transport),
       node_(transport->node()),
+      shares_results_(shares_results),
       board_(plan, placement, node_, node_ != nullptr ? &node_->whole() : nullptr,
-             transport->rank()),
+             transport->rank(), shares_results),
       part_of_(plan.collectives.size()) {
   if (by_groups && node_ != nullptr) DivideNode();
 }
 
 Rounds::~Rounds() {
-  if (node_ != nullptr) node_->Divide({});
+  if (node_ == nullptr) return;
+  board_.ReleaseAll();
+  node_->Divide({});
 }
 
 // All ranks of the node come to the same divisions in the same order.

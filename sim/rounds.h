@@ -18,8 +18,10 @@ namespace hv {
 
 class Rounds {
  public:
-  // `by_groups`: false: all ranks always agree together. The same on all ranks.
-  Rounds(const ModulePlan& plan, const Placement& placement, Transport* transport, bool by_groups);
+  // `by_groups`: false: all ranks always agree together. `shares_results`: ranks of a node may share
+  // what they receive. Both the same on all ranks.
+  Rounds(const ModulePlan& plan, const Placement& placement, Transport* transport, bool by_groups,
+         bool shares_results);
   ~Rounds();
   Rounds(const Rounds&) = delete;
   Rounds& operator=(const Rounds&) = delete;
@@ -47,6 +49,7 @@ class Rounds {
   const Placement placement_;
   Transport* transport_;
   NodeRanks* node_;
+  const bool shares_results_;
   OperandBoard board_;                     // for agreements of all
   std::deque<std::optional<Part>> parts_;  // by division: this rank's, if it can meet by itself
   std::vector<Part*> part_of_;             // by collective; null: all ranks have to agree

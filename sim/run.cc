@@ -18,12 +18,18 @@
 namespace hv {
 namespace {
 
+// May ranks of a node keep one array of what an all-reduce yields? The same on all ranks.
+bool SharesResults(const RunOptions& options) {
+  return !options.private_results && options.domain->IsNative() &&
+         options.order == ReductionOrder::kGroup;
+}
+
 class Run {
  public:
   Run(const ModulePlan& plan, const RunOptions& options, bool by_groups)
       : plan_(plan), options_(options), context_(plan, options),
         placement_{plan.mesh.devices(), options.transport->size()},
-        rounds_(plan, placement_, options.transport, by_groups) {}
+        rounds_(plan, placement_, options.transport, by_groups, SharesResults(options)) {}
 
   Result<RunOutcome> Execute(const InputFn& inputs) {
     StartDevices(inputs);
