@@ -143,7 +143,7 @@ void CopyTyped(const Piece& piece, const std::byte* in_bytes, std::byte* out_byt
   T* out = reinterpret_cast<T*>(out_bytes) + piece.out_base;
   Digit inner, outer;
   inner.in_stride = inner.out_stride = 1;
-  if (piece.digits.size() == 2) return CopyTwo(in, out, piece.digits[0], piece.digits[1]);
+  if (piece.digits.size() == 2) return CopyTwo(in, out, piece.digits[0], piece.digits[1], stream);
   std::vector<Digit> rest = piece.digits;
   if (!rest.empty()) {
     inner = rest.back();
