@@ -105,7 +105,7 @@ std::byte* Scratch(size_t bytes) {
   };
   static thread_local std::vector<Line> memory;
   if (memory.size() * sizeof(Line) < bytes) memory.resize(bytes / sizeof(Line) + 1);
-  return memory.data()->bytes;
+  return reinterpret_cast<std::byte*>(memory.data());  // null when nothing is asked for
 }
 
 }  // namespace

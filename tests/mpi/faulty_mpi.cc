@@ -2,8 +2,8 @@
 // HV_FAULT=KIND@RANK says on that rank, or on every rank for KIND@all.
 //   kill, stop: the signal;  leave: exit without a word;  finish: the end of MPI before the
 //   others'.
-//     In the middle of a run: at the HV_FAULT_AT-th time that the rank calls an MPI collective or
-//     gives way while it waits for others (through shared memory it waits without MPI);
+//     In the middle of a run: at the HV_FAULT_AT-th time that the rank calls MPI for its data or its
+//     agreement, or gives way while it waits for others (through shared memory it waits without MPI);
 //   flip: a bit of every large message;  reduce: one element of every reduction of data;
 //   delay: sleeps now and then where it gives way or calls MPI.
 #include <dlfcn.h>
@@ -86,12 +86,13 @@ int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_
 
 int MPI_Irecv(void* to, int count, MPI_Datatype type, int source, int tag, MPI_Comm communicator,
               MPI_Request* request) {
+  Moment();
   if (count > kSmall) largest_message = to;
   return PMPI_Irecv(to, count, type, source, tag, communicator, request);
 }
 
 int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
-  Delay();
+  Moment();
   const int code = PMPI_Waitall(count, requests, statuses);
   if (largest_message != nullptr && IsFault("flip")) static_cast<char*>(largest_message)[77] ^= 4;
   largest_message = nullptr;

@@ -9,8 +9,11 @@ trap 'rm -rf "$scratch"' EXIT
 export LD_PRELOAD=$(dirname "$(command -v run_hlo)")/libfaulty_mpi.so
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
 
-run() { timeout 300 run_hlo --json --seed="$seed" "$@" "$scratch/module.hlo" |
-  sed -E 's/"seconds": [0-9.e+-]+, "peak_bytes": [0-9]+/-/'; }
+run() {
+  timeout 600 run_hlo --json --seed="$seed" "$@" "$scratch/module.hlo" |
+    sed -E 's/"seconds": [0-9.e+-]+, "peak_bytes": [0-9]+/-/'
+  echo "exit code ${PIPESTATUS[0]}"  # 124: did not end
+}
 
 different=0
 for ((seed = first; seed <= last; ++seed)); do
@@ -20,8 +23,9 @@ for ((seed = first; seed <= last; ++seed)); do
   ranks=$((2 + seed % 7))
   for way in HV_TRANSPORT=memfd HV_TRANSPORT=window HV_TRANSPORT=p2p HV_RANKS_PER_NODE=3; do
     export "${way?}"
-    HV_FAULT=delay@all run -n "$ranks" | cmp -s - "$scratch/alone" ||
-      { echo "seed $seed: $ranks ranks differ with $way"; different=1; }
+    HV_FAULT=delay@all run -n "$ranks" >"$scratch/together"
+    cmp -s "$scratch/together" "$scratch/alone" ||
+      { echo "seed $seed: $ranks ranks differ with $way, $(tail -1 "$scratch/together")"; different=1; }
     unset "${way%%=*}"
   done
 done
