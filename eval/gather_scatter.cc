@@ -189,7 +189,7 @@ struct Stretches {
 // Copies kBytes, or as many as `bytes` says where kBytes is 0; short runs without a call.
 template <int64_t kBytes>
 void CopyRun(const std::byte* from, std::byte* to, int64_t bytes) {
-  constexpr int64_t kStep = 16, kLongest = 512;
+  constexpr int64_t kStep = 16, kLongest = 128;
   if (kBytes > 0) {
     std::memcpy(to, from, kBytes);
   } else if (bytes > kLongest) {

@@ -24,20 +24,22 @@ struct Range {
 // that lie in padding do not count: positions whose elements all do hold nothing.
 class LineFold {
  public:
-  LineFold(const WindowDim& window, int64_t n, int64_t row_bytes, int width, Combiner& combiner)
+  // For at most `most` windows at a time.
+  LineFold(const WindowDim& window, int64_t most, int64_t row_bytes, int width, Combiner& combiner)
       : window_(window),
-        length_(window.low + n + window.high),
         row_(row_bytes),
         elements_(row_bytes / width),
-        real_{std::max<int64_t>(window.low, 0), std::min(length_, window.low + n)},
         combiner_(combiner),
-        spans_(New()),
-        doubled_(New()),
-        folded_(New()) {}
+        spans_(New((most - 1) * window.stride + window.size)),
+        doubled_(New((most - 1) * window.stride + window.size)),
+        folded_(New((most - 1) * window.stride + window.size)) {}
 
-  // Line `in` of n rows to line `out` of one row per window.
-  Status Run(const std::byte* in, int64_t outputs, std::byte* out) {
-    std::memcpy(At(spans_, real_.begin), in + (real_.begin - window_.low) * row_,
+  // Windows [first, first + count) over the line `in` of n rows: one row each to `out`.
+  Status Run(const std::byte* in, int64_t n, int64_t first, int64_t count, std::byte* out) {
+    const int64_t begin = first * window_.stride - window_.low;  // of the positions, in the input
+    length_ = (count - 1) * window_.stride + window_.size;
+    real_ = Range{-begin, n - begin}.Within(length_);
+    std::memcpy(At(spans_, real_.begin), in + (begin + real_.begin) * row_,
                 Bytes(real_.end - real_.begin));
     int64_t covered = 0;  // by folded_
     for (int64_t p = 1; p <= window_.size; p *= 2) {
@@ -50,7 +52,11 @@ class LineFold {
       HV_RETURN_IF_ERROR(Append(doubled_, p, spans_, p));
       std::swap(doubled_, spans_);
     }
-    for (int64_t o = 0; o < outputs; ++o) {
+    if (window_.stride == 1) {
+      std::memcpy(out, At(folded_, 0), Bytes(count));
+      return {};
+    }
+    for (int64_t o = 0; o < count; ++o) {
       std::memcpy(out + o * row_, At(folded_, o * window_.stride), Bytes(1));
     }
     return {};
@@ -58,7 +64,7 @@ class LineFold {
 
  private:
   using Rows = std::unique_ptr<std::byte[]>;
-  Rows New() const { return std::make_unique<std::byte[]>(Bytes(length_)); }
+  Rows New(int64_t rows) const { return std::make_unique<std::byte[]>(Bytes(rows)); }
   size_t Bytes(int64_t rows) const { return static_cast<size_t>(rows * row_); }
   std::byte* At(const Rows& rows, int64_t position) const { return rows.get() + position * row_; }
 
@@ -81,11 +87,19 @@ class LineFold {
   }
 
   WindowDim window_;
-  int64_t length_, row_, elements_;
-  Range real_;  // positions of the input
+  int64_t row_, elements_;
+  int64_t length_ = 0;   // positions
+  Range real_ = {0, 0};  // those of the input
   Combiner& combiner_;
   Rows spans_, doubled_, folded_;
 };
+
+// Windows folded at a time, so that all passes over their positions find them in the cache.
+int64_t WindowsAtATime(const WindowDim& window, int64_t row_bytes, int64_t outputs) {
+  constexpr int64_t kCached = int64_t{1} << 16;
+  const int64_t positions = std::max(kCached / row_bytes, 4 * window.size);
+  return std::clamp<int64_t>(positions / window.stride, 1, outputs);
+}
 
 // Does every window meet an element?
 bool AllMeet(const WindowDim& w, int64_t inputs, int64_t outputs) {
@@ -123,12 +137,17 @@ Result<std::optional<Value>> FoldWindowsByDoubling(std::span<const WindowDim> wi
   for (size_t d = dims.size(); d-- > 0;) {
     const int64_t n = std::exchange(dims[d], shape->dims[d]), row = inner * width;
     outer /= n;
-    LineFold line(window[d], n, row, static_cast<int>(width), combiner);
-    const int64_t line_bytes = dims[d] * row;
-    to = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(outer * line_bytes));
+    const int64_t outputs = dims[d], at_a_time = WindowsAtATime(window[d], row, outputs);
+    LineFold line(window[d], at_a_time, row, static_cast<int>(width), combiner);
+    const int64_t line_bytes = outputs * row;
+    const auto bytes = static_cast<size_t>(d == 0 ? 0 : outer * line_bytes);
+    to = std::make_unique_for_overwrite<std::byte[]>(bytes);
     std::byte* out = d == 0 ? result.MutableBytes().data() : to.get();
     for (int64_t o = 0; o < outer; ++o) {
-      HV_RETURN_IF_ERROR(line.Run(in + o * n * row, dims[d], out + o * line_bytes));
+      for (int64_t first = 0; first < outputs; first += at_a_time) {
+        HV_RETURN_IF_ERROR(line.Run(in + o * n * row, n, first, std::min(at_a_time, outputs - first),
+                                    out + o * line_bytes + first * row));
+      }
     }
     from = std::move(to);
     in = from.get();
