@@ -1,3 +1,4 @@
+// Code lives in pages of its own, written before they may be executed and never after.
 #include "eval/compiled_loop.h"
 
 #include <cstring>
@@ -30,10 +31,20 @@ void* MakeExecutable(std::span<const uint8_t> code) {
 
 }  // namespace
 
+bool CompiledLoop::IsPossible() {
+  static const bool system_lets = [] {
+    const uint8_t code[1] = {0};
+    void* const memory = MakeExecutable(code);
+    if (memory != nullptr) munmap(memory, sizeof(code));
+    return memory != nullptr;
+  }();
+  return system_lets && UsableIsa() >= Isa::kAvx2;
+}
+
 std::shared_ptr<const CompiledLoop> CompiledLoop::Compile(ElementType type,
                                                           std::span<const LoopStep> steps,
                                                           const LoopInterface& interface) {
-  if (UsableIsa() < Isa::kAvx2 || interface.size() > kMostPlaces) return nullptr;
+  if (!IsPossible() || interface.size() > kMostPlaces) return nullptr;
   const std::vector<uint8_t> code = EmitLoop(type, steps, interface);
   void* const memory = code.empty() ? nullptr : MakeExecutable(code);
   if (memory == nullptr) return nullptr;
@@ -50,6 +61,7 @@ void CompiledLoop::Run(std::byte* const* memory, int64_t count) const {
   function(0, count * element_bytes_, memory);
 }
 #else
+bool CompiledLoop::IsPossible() { return false; }
 std::shared_ptr<const CompiledLoop> CompiledLoop::Compile(ElementType, std::span<const LoopStep>,
                                                           const LoopInterface&) {
   return nullptr;

@@ -15,7 +15,9 @@ class CompiledLoop {
  public:
   static constexpr size_t kMostPlaces = 16;  // an interface may have
 
-  // Null if registers do not suffice, or the machine or its system takes no code.
+  // Does this machine know the instructions, and its system let a program write code?
+  static bool IsPossible();
+  // Where it is possible; null if registers do not suffice.
   static std::shared_ptr<const CompiledLoop> Compile(ElementType type,
                                                      std::span<const LoopStep> steps,
                                                      const LoopInterface& interface);

@@ -111,7 +111,8 @@ class ElementwiseProgram::Compiler {
     if (!computed || program_.operands_.size() > kMostOperands) return {};
     program_.shape_ = computation_.At(members_.back()).shape;
     NoteReaders();
-    if (program_.shape_->element_count >= kWorthCode) CompileLoops(last);
+    const bool worth_code = program_.shape_->element_count >= kWorthCode;
+    if (worth_code && CompiledLoop::IsPossible()) CompileLoops(last);
     JoinPairs();
     SortOperands();
     GiveSlots(last);

@@ -1,3 +1,4 @@
+// Encodings of the few instructions, byte by byte.
 #include "eval/x86_assembler.h"
 
 #include <cstring>

@@ -273,7 +273,7 @@ TEST(ElementwiseProgram, TakesTheStorageOfAnOperandThatDies) {
 }
 
 TEST(CompiledLoop, ExistsWhereMachineAndRegistersSuffice) {
-  if (UsableIsa() < Isa::kAvx2) GTEST_SKIP() << "no compiled loops here";
+  if (!CompiledLoop::IsPossible()) GTEST_SKIP() << "no compiled loops here";
   const LoopStep steps[] = {{ScalarFn::kAdd, {}, {0, 1}, 2}, {ScalarFn::kMultiply, {}, {2, 2}, 3}};
   const auto compile = [&](const LoopInterface& interface) {
     return CompiledLoop::Compile(ElementType::kF32, steps, interface);
@@ -294,6 +294,7 @@ TEST(CompiledLoop, ExistsWhereMachineAndRegistersSuffice) {
   const std::vector<int> many = {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17};
   EXPECT_EQ(compile({.scalars = many, .arrays = {0, 1}, .results = {3}}), nullptr);
   LimitIsa(Isa::kBase);
+  EXPECT_FALSE(CompiledLoop::IsPossible());
   EXPECT_EQ(compile(interface), nullptr);
   LimitIsa(Isa::kAvx512);
 }
