@@ -15,6 +15,8 @@
 namespace hv {
 namespace {
 
+constexpr int64_t kLineBytes = 64;
+
 // Sums of short stretches here and there.
 struct StretchArgs {
   std::byte* into;
@@ -23,38 +25,46 @@ struct StretchArgs {
   int64_t length;
 };
 
-template <class T>
+// Stretches of kBytes, or of any length (0).
+template <class T, int64_t kBytes>
 HV_INLINE void AddStretches(const StretchArgs& a) {
   constexpr int64_t kStep = 16;
   T* into = reinterpret_cast<T*>(a.into);
   const T* from = reinterpret_cast<const T*>(a.from);
   const std::span<const Stretch> stretches = a.stretches, ahead = a.ahead;
-  const int64_t length = a.length, bytes = length * static_cast<int64_t>(sizeof(T));
+  const int64_t length = kBytes > 0 ? kBytes / static_cast<int64_t>(sizeof(T)) : a.length;
+  const int64_t bytes = length * static_cast<int64_t>(sizeof(T));
   for (size_t k = 0; k < stretches.size(); ++k) {
-    if (k < ahead.size()) PrefetchLines(into + ahead[k].into, bytes, true);
-    T* __restrict to = into + stretches[k].into;
-    const T* __restrict terms = from + stretches[k].from;
+    if (k < ahead.size()) PrefetchLines<kBytes>(into + ahead[k].into, bytes, true);
+    T* to = into + stretches[k].into;
+    const T* terms = from + stretches[k].from;
     int64_t i = 0;
     for (; i + kStep <= length; i += kStep) {
-      for (int64_t l = 0; l < kStep; ++l) to[i + l] = static_cast<T>(to[i + l] + terms[i + l]);
+      T sum[kStep];  // all of them before the first is stored: vectors
+      for (int64_t l = 0; l < kStep; ++l) sum[l] = static_cast<T>(to[i + l] + terms[i + l]);
+      for (int64_t l = 0; l < kStep; ++l) to[i + l] = sum[l];
     }
     for (; i < length; ++i) to[i] = static_cast<T>(to[i] + terms[i]);
   }
 }
 
-using StretchKernel = void (*)(const StretchArgs&);
+struct StretchKernels {
+  void (*of_any)(const StretchArgs&) = nullptr;
+  void (*of_a_line)(const StretchArgs&) = nullptr;
+};
 
 template <class T>
-StretchKernel StretchSum() {
-  return isa::Choose<StretchArgs, AddStretches<T>, Isa::kAvx2>();
+StretchKernels StretchSum() {
+  return {isa::Choose<StretchArgs, AddStretches<T, 0>, Isa::kAvx2>(),
+          isa::Choose<StretchArgs, AddStretches<T, kLineBytes>, Isa::kAvx2>()};
 }
 
-// For sums of types that are stored as they are added; null for others.
-StretchKernel FindStretchSum(ScalarFn fn, ElementType type) {
-  if (fn != ScalarFn::kAdd) return nullptr;
+// For sums of types that are stored as they are added; none for others.
+StretchKernels FindStretchSum(ScalarFn fn, ElementType type) {
+  if (fn != ScalarFn::kAdd) return {};
   if (type == ElementType::kF32) return StretchSum<float>();
   if (type == ElementType::kF64) return StretchSum<double>();
-  if (!IsInteger(type)) return nullptr;
+  if (!IsInteger(type)) return {};
   switch (BitWidth(type)) {
     case 8:
       return StretchSum<uint8_t>();
@@ -65,7 +75,7 @@ StretchKernel FindStretchSum(ScalarFn fn, ElementType type) {
     case 64:
       return StretchSum<uint64_t>();
     default:
-      return nullptr;
+      return {};
   }
 }
 
@@ -90,10 +100,12 @@ class OpCombiner : public Combiner {
                           std::span<const std::byte* const> values, std::span<const int> widths,
                           std::span<const Stretch> stretches, std::span<const Stretch> ahead,
                           int64_t length) override {
-    if (stretch_sum_ == nullptr) {
+    if (stretch_sum_.of_any == nullptr) {
       return Combiner::CombineStretches(accumulators, values, widths, stretches, ahead, length);
     }
-    stretch_sum_({accumulators[0], values[0], stretches, ahead, length});
+    const bool lines = length * widths[0] == kLineBytes;
+    (lines ? stretch_sum_.of_a_line : stretch_sum_.of_any)(
+        {accumulators[0], values[0], stretches, ahead, length});
     return {};
   }
   bool FoldRun(std::byte* accumulator, const std::byte* values, size_t count) override {
@@ -124,7 +136,7 @@ class OpCombiner : public Combiner {
  private:
   ScalarOp op_;
   SpanKernel fold_ = nullptr, extreme_ = nullptr;
-  StretchKernel stretch_sum_;
+  StretchKernels stretch_sum_;
   int width_;
   bool in_any_order_;  // vectorises along a run
   bool may_regroup_;

@@ -201,6 +201,25 @@ void CopyRun(const std::byte* from, std::byte* to, int64_t bytes) {
   }
 }
 
+// The stretches of windows that lie inside; returns how many.
+size_t StretchesInside(const Places& places, std::span<const Stretch> offsets, Stretch* out) {
+  const int64_t windows = places.count;
+  size_t count = 0;
+  if (offsets.size() == 1) {  // at the window's own place
+    for (int64_t i = 0; i < windows; ++i) {
+      out[count] = {places.operand[i], places.side[i]};
+      count += places.moved[i] == 0;
+    }
+    return count;
+  }
+  for (int64_t i = 0; i < windows; ++i) {
+    for (size_t s = 0; places.moved[i] == 0 && s < offsets.size(); ++s) {
+      out[count++] = {places.operand[i] + offsets[s].into, places.side[i] + offsets[s].from};
+    }
+  }
+  return count;
+}
+
 struct GatherArgs {
   const IndexPlan& plan;
   std::span<const int64_t> indices;
@@ -323,23 +342,17 @@ Status ScatterWith(const IndexPlan& plan, std::span<Value> operands,
   for (const Value& o : operands) widths.push_back(o.element_bytes());
   const size_t most = static_cast<size_t>(Places::kMost) * stretches.offsets.size();
   std::vector<Stretch> now(most), next(most);
-  size_t count = 0, to_come = 0;
-  auto find_next = [&, windows = Windows(plan, indices, 0, Odometer::Count(plan.batch), 1),
-                          places = Places()]() mutable {
+  Windows windows(plan, indices, 0, Odometer::Count(plan.batch), 1);
+  Places places;
+  const auto find_next = [&] {
     windows.Next(&places);
-    to_come = 0;
-    for (int64_t i = 0; i < places.count; ++i) {
-      for (const Stretch& s : stretches.offsets) {
-        next[to_come] = {places.operand[i] + s.into, places.side[i] + s.from};
-        to_come += places.moved[i] == 0;
-      }
-    }
-    return places.count > 0;
+    return StretchesInside(places, stretches.offsets, next.data());
   };
-  for (bool more = find_next(); more;) {
+  // All windows of a block may lie outside: the places tell the end.
+  size_t to_come = find_next();
+  while (places.count > 0) {
     now.swap(next);
-    count = to_come;
-    more = find_next();
+    const size_t count = std::exchange(to_come, find_next());
     HV_RETURN_IF_ERROR(combiner.CombineStretches(accumulators, values, widths,
                                                  std::span(now).first(count),
                                                  std::span(next).first(to_come), stretches.length));
