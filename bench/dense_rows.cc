@@ -28,6 +28,16 @@ void MeasureReductions(KernelTable* table, const std::string& size, int64_t n) {
           out[r] = static_cast<float>(sum);
         }
       });
+  // What no sum can beat: the terms are only read.
+  volatile uint32_t read = 0;
+  table->Add(
+      "reduce_add_rows_f32_reading_" + size, [&] { rows.Run(); },
+      [&] {
+        const auto* words = rows.Operand<uint32_t>(0);
+        uint32_t any = 0;
+        for (size_t k = 0; k < count * count; ++k) any |= words[k];
+        read = any;
+      });
   const Kernel columns = reduce("f32", "0", "add");
   table->Add(
       "reduce_add_columns_f32_" + size, [&] { columns.Run(); },
