@@ -12,6 +12,7 @@
 namespace hv {
 namespace {
 
+constexpr size_t kPage = 4096;
 constexpr size_t kLargestWindow = size_t{1} << 28;  // per rank
 constexpr size_t kWindowCircles = 1;                // windows have little room
 
@@ -52,7 +53,14 @@ size_t WindowBytes(int ranks) {
   if (statvfs("/dev/shm", &space) != 0) return 0;
   const size_t free = static_cast<size_t>(space.f_bavail) * space.f_frsize;
   const size_t bytes = std::min(free / 2 / static_cast<size_t>(ranks), kLargestWindow);
-  return bytes < 2 * NodeRanks::HeaderBytes(kWindowCircles) ? 0 : bytes / 4096 * 4096;
+  return bytes < 2 * NodeRanks::HeaderBytes(kWindowCircles) ? 0 : bytes / kPage * kPage;
+}
+
+// Its whole pages. A window begins where the library likes; each rank maps it from a page on, so
+// that all of them leave out the same.
+SharedRange WholePages(std::byte* base, size_t bytes) {
+  const size_t before = -reinterpret_cast<uintptr_t>(base) % kPage;
+  return {base + before, (bytes - before) / kPage * kPage};
 }
 
 // The window outlives every value, so it is never freed.
@@ -74,9 +82,9 @@ std::unique_ptr<NodeRanks> OverWindow(const std::vector<Rank>& ranks, Rank mine,
     int unit = 1;
     std::byte* base = nullptr;
     MPI_Win_shared_query(window, static_cast<int>(r), &size, &unit, static_cast<void*>(&base));
-    members.push_back({ranks[r], {base, static_cast<size_t>(size)}});
+    members.push_back({ranks[r], WholePages(base, static_cast<size_t>(size))});
   }
-  std::memset(own, 0, NodeRanks::HeaderBytes(kWindowCircles));
+  std::memset(WholePages(own, bytes).base, 0, NodeRanks::HeaderBytes(kWindowCircles));
   MPI_Barrier(node);
   return NodeRanks::Over(std::move(members), mine, false, kWindowCircles);
 }

@@ -91,6 +91,10 @@ NodeRanks::NodeRanks(std::vector<Member> members, int64_t own, bool spins, size_
 
 std::unique_ptr<NodeRanks> NodeRanks::Over(std::vector<Member> members, Rank mine, bool spins,
                                            size_t circles) {
+  for (const Member& member : members) {
+    const auto address = reinterpret_cast<uintptr_t>(member.segment.base);
+    HV_CHECK(address % alignof(RankHeader) == 0, "a segment that begins within a page");
+  }
   int64_t own = 0;
   while (members[static_cast<size_t>(own)].rank != mine) ++own;
   return std::unique_ptr<NodeRanks>(new NodeRanks(std::move(members), own, spins, circles));

@@ -33,7 +33,7 @@ class NodeRanks {
   static std::unique_ptr<NodeRanks> OverMemfds(const std::vector<Rank>& ranks, Rank mine,
                                                const Gather& gather,
                                                size_t circles = kMostCircles);
-  // Over segments of zeros that are mapped already, of ranks ascending.
+  // Over segments of zeros, in whole pages, that are mapped already, of ranks ascending.
   struct Member {
     Rank rank;
     SharedRange segment;
