@@ -21,6 +21,7 @@
 #include "hlo/validator.h"
 #include "sim/node_ranks.h"
 #include "sim/run.h"
+#include "sim/segmented_fold.h"
 
 namespace hv {
 namespace {
@@ -139,6 +140,7 @@ class Sum {
   void Run(std::span<const std::byte* const> in, std::byte* out, size_t bytes) const {
     fold_->Run(in, out, bytes / sizeof(float));
   }
+  const StreamFold& fold() const { return *fold_; }
 
  private:
   std::optional<Module> module_;
@@ -376,23 +378,17 @@ class Contest {
     race_.Add("permute", [this] { path_.Permute(out_.bytes()); });
   }
 
-  // All at once to all, then one fold in the order of the group.
+  // Segment by segment to all, folded in the order of the group.
   void AddMessages() {
-    received_.resize(heap_in_.size());
-    std::byte* const in = std::as_writable_bytes(std::span(heap_in_)).data();
-    std::byte* const received = std::as_writable_bytes(std::span(received_)).data();
+    const std::byte* const in = std::as_bytes(std::span(heap_in_)).data();
     const int64_t own = transport_->rank().value;
+    const auto size = static_cast<size_t>(share_);
     for (int64_t r = 0; r < ranks_; ++r) {
-      std::byte* place = (r == own ? in : received) + r * share_;
-      streams_.push_back(place);
-      if (r == own) continue;
-      const auto size = static_cast<size_t>(share_);
-      receives_.push_back({Rank(r), 0, {place, size}});
-      sends_.push_back({Rank(r), 0, {in + r * share_, size}});
+      summands_.push_back({Rank(r), r == own ? in + r * share_ : nullptr});
+      if (r != own) sent_.push_back({Rank(r), {in + r * share_, size}});
     }
-    race_.Add("reduce-scatter by messages", [this] {
-      transport_->Exchange(sends_, receives_);
-      sum_.Run(streams_, HeapOut(), static_cast<size_t>(share_));
+    race_.Add("reduce-scatter by messages", [this, size] {
+      FoldSegments(transport_, sum_.fold(), sizeof(float), summands_, {HeapOut(), size}, sent_);
     });
   }
 
@@ -509,10 +505,9 @@ class Contest {
   SharedPath path_;
   Sum sum_;
   // What MPI gets, and what is measured without sharing, lies where programs have their arrays.
-  std::vector<float> heap_in_, heap_out_, received_;
-  std::vector<const std::byte*> streams_;
-  std::vector<OutgoingMessage> sends_;
-  std::vector<IncomingMessage> receives_;
+  std::vector<float> heap_in_, heap_out_;
+  std::vector<Summand> summands_;
+  std::vector<SentSummand> sent_;
   std::unique_ptr<NodeRanks> pair_;
   std::vector<std::unique_ptr<Floats>> pair_operands_;
   std::unique_ptr<SharedPath> pair_path_;

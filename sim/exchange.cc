@@ -15,6 +15,7 @@
 #include "sim/library_reduction.h"
 #include "sim/operand_board.h"
 #include "sim/recipe.h"
+#include "sim/segmented_fold.h"
 #include "sim/reduction.h"
 #include "sim/split_reduction.h"
 
@@ -42,6 +43,7 @@ class Completion {
     by_library_ = ReducedByLibrary(*context, placement, meeting);
     if (reduces_once_) FindPositions();
     if (CanSplit()) split_ = SplitReduction::Of(*meeting.collective, RanksOfMembers());
+    if (GoesInSegments()) ChooseFold();
   }
 
   // Every rank that has a member learns the control operands of all members.
@@ -56,7 +58,7 @@ class Completion {
     ready_ = CheckTravel();
     if (ready_) ready_ = CheckSelectors();
     if (ready_) ready_ = ReadControls();
-    if (!ready_ || is_local_ || by_library_) return;
+    if (!ready_ || is_local_ || by_library_ || fold_) return;
     if (split_) return NeedSlices();
     std::optional<Result<Recipe>> recipe;
     for (size_t k = 0; k < devices_.size(); ++k) {
@@ -70,6 +72,14 @@ class Completion {
       for (const LeafRecipe& leaf : **recipe) {
         leaf.fold ? NeedOfAll(k, leaf.parts) : NeedOf(k, leaf.parts);
       }
+    }
+  }
+
+  // Of a reduction in segments: this rank's shares.
+  void FoldArriving() {
+    if (!ready_ || !fold_) return;
+    for (const Part& share : SharesToFold(context_->options().transport->rank())) {
+      folded_.push_back(FoldArriving(share));
     }
   }
 
@@ -165,6 +175,78 @@ class Completion {
       spans_nodes |= !fetcher_.Reaches(placement_.RankOf(member.device));
     }
     return spans_nodes;
+  }
+  // Large shares that come from other nodes are folded as they arrive.
+  bool GoesInSegments() const {
+    const ReductionOrder order = context_->options().order;
+    if (!CanSplit() || !context_->domain().IsNative() ||
+        (order != ReductionOrder::kGroup && order != ReductionOrder::kMpi)) {
+      return false;
+    }
+    size_t largest = 0;
+    for (const Rank rank : RanksOfMembers()) {
+      const std::vector<Part> shares = SharesToFold(rank);
+      if (shares.empty()) return false;
+      for (const Part& share : shares) {
+        if (share.type != shares[0].type) return false;
+        largest = std::max(largest, BytesOf(share));
+      }
+    }
+    return largest > kSegmentBytes;
+  }
+  // An operation without a meaning is refused where it is folded as a whole.
+  void ChooseFold() {
+    const Collective& collective = *meeting_.collective;
+    Result<StreamFold> fold = StreamFold::Make(
+        context_->module(), collective.instruction->Computation(Attr::kToApply),
+        collective.operands[0]->type, context_->options().accumulate_wide);
+    if (fold) fold_ = std::move(*fold);
+  }
+  static size_t BytesOf(const Part& part) {
+    return static_cast<size_t>(CountElements(part.sizes) * HostBytes(part.type));
+  }
+  // The boxes that a rank reduces.
+  std::vector<Part> SharesToFold(Rank rank) const {
+    if (!split_) return SharesOf(rank);
+    const std::vector<Rank>& ranks = split_->ranks();
+    const auto number =
+        static_cast<size_t>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+    std::vector<Part> slices;
+    for (size_t o = 0; o < meeting_.collective->operands.size(); ++o) {
+      slices.push_back(split_->SliceOf(number, o));
+    }
+    return slices;
+  }
+  // A box of a local or published operand; native ones can always be cut.
+  std::span<const std::byte> ViewOf(Part part, size_t k) {
+    part.member = static_cast<int64_t>(k);
+    return views_.emplace_back(*fetcher_.View(meeting_, number_, part)).bytes();
+  }
+  // Whatever happens here: others wait for what this rank sends.
+  Value FoldArriving(const Part& share) {
+    Transport* const transport = context_->options().transport;
+    const auto travels = [&](size_t k, Rank to) {
+      return fetcher_.Travels(meeting_, meeting_.members[k], share.operand, to);
+    };
+    std::vector<Summand> summands;
+    std::vector<SentSummand> sent;
+    for (size_t k = 0; k < devices_.size(); ++k) {
+      const bool arrives = travels(k, transport->rank());
+      summands.push_back(
+          {placement_.RankOf(devices_[k]), arrives ? nullptr : ViewOf(share, k).data()});
+    }
+    for (const Rank to : RanksOfMembers()) {
+      const Part theirs = SharesToFold(to)[static_cast<size_t>(share.operand)];
+      for (size_t k = 0; k < devices_.size(); ++k) {
+        if (fetcher_.IsLocal(devices_[k]) && travels(k, to)) sent.push_back({to, ViewOf(theirs, k)});
+      }
+    }
+    Value result =
+        Value::NewNative(context_->module().context->shapes.Array(share.type, share.sizes));
+    FoldSegments(transport, *fold_, static_cast<size_t>(result.element_bytes()), summands,
+                 result.MutableBytes(), sent);
+    views_.clear();
+    return result;
   }
   std::vector<Rank> RanksOfMembers() const {
     std::vector<Rank> ranks;
@@ -331,6 +413,7 @@ class Completion {
 
   // The box of every member whose operand is here, its own or received, reduced.
   Result<Value> FoldLocal(Part part) {
+    if (fold_) return std::move(folded_[static_cast<size_t>(part.operand)]);
     std::vector<Value> values;
     for (size_t k = 0; k < devices_.size(); ++k) {
       part.member = static_cast<int64_t>(k);
@@ -403,6 +486,9 @@ class Completion {
   Controls controls_;
   std::optional<SplitReduction> split_;     // every rank reduces a slice
   std::vector<std::vector<Value>> slices_;  // by rank and operand, if so
+  std::optional<StreamFold> fold_;          // shares are folded in segments, as they arrive
+  std::vector<Value> folded_;               // by operand, if so
+  std::vector<Value> views_;                // while they move
   std::vector<Part> shares_;    // what this rank has reduced once, by operand; often none
   std::vector<Value> reduced_;  // and the results
 };
@@ -428,6 +514,7 @@ void CompleteMeetings(RunContext* context, const std::vector<std::unique_ptr<Dev
   fetcher.Exchange();
   for (Completion& completion : others) completion.NeedData();
   fetcher.Exchange();
+  for (Completion& completion : others) completion.FoldArriving();
   for (Completion& completion : others) completion.ReduceSlices();
   fetcher.Exchange();
   for (DirectCompletion& completion : direct) completion.Finish();

@@ -99,16 +99,21 @@ const Value& Fetcher::Borrow(const Meeting& meeting, size_t number, const Part& 
   return operand;
 }
 
+bool Fetcher::Travels(const Meeting& meeting, const Meeting::Member& owner, int64_t operand,
+                      Rank to) const {
+  const Rank from = placement_.RankOf(owner.device);
+  if (from == to) return false;
+  return !board_.Reaches(from == rank_ ? to : from) ||
+         Published(meeting, owner, operand, 0) == nullptr;
+}
+
 Status Fetcher::Need(const Meeting& meeting, size_t number, DeviceId destination,
                      const Part& part) {
   const Meeting::Member& owner = meeting.members[static_cast<size_t>(part.member)];
   const Rank from = placement_.RankOf(owner.device);
   const Rank to = placement_.RankOf(destination);
-  if (from == to || (from != rank_ && to != rank_)) return {};
-  if (board_.Reaches(from == rank_ ? to : from) &&
-      Published(meeting, owner, part.operand, 0) != nullptr) {
-    return {};
-  }
+  if (from != rank_ && to != rank_) return {};
+  if (!Travels(meeting, owner, part.operand, to)) return {};
   if (!sent_.insert({to, KeyOf(number, part)}).second) return {};
   if (from == rank_) return Send(meeting, number, to, part);
   Receive(meeting, number, from, part);
@@ -126,7 +131,7 @@ Value Fetcher::NewBox(const Meeting& meeting, const Part& part) const {
 // The other rank waits for the message whatever happens here: a box that cannot be cut is sent as
 // it was allocated, and the device's error stops the run at the next agreement.
 Status Fetcher::Send(const Meeting& meeting, size_t number, Rank to, const Part& part) {
-  Result<Value> box = Cut(meeting, number, part);
+  Result<Value> box = View(meeting, number, part);
   being_sent_.push_back(box ? std::move(*box) : NewBox(meeting, part));
   outgoing_.push_back({to, next_out_[to]++, being_sent_.back().bytes()});
   if (!box) return tl::make_unexpected(std::move(box).error());

@@ -46,6 +46,9 @@ class Fetcher {
   void Expect(Rank from, Value* box) {
     incoming_.push_back({from, next_in_[from]++, box->MutableBytes()});
   }
+  // Has an operand of a member to be sent to `to`, since that rank cannot read it in place?
+  bool Travels(const Meeting& meeting, const Meeting::Member& owner, int64_t operand,
+               Rank to) const;
   // Moves everything that was asked for since the last call.
   void Exchange();
   // Does this rank see the memory of another, which has a member of some collective?

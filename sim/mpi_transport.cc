@@ -62,6 +62,17 @@ class ArenaStorage : public StorageSource {
   SharedArena* arena_;
 };
 
+struct MpiFlight : Transport::Flight {
+  explicit MpiFlight(Watchdog* owner) : watchdog(owner) {}
+  void Wait() override {
+    const Watchdog::Wait wait(watchdog);
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
+
+  Watchdog* watchdog;
+  std::vector<MPI_Request> requests;
+};
+
 class MpiTransport : public Transport {
  public:
   explicit MpiTransport(const LaunchSettings& settings) : nodes_(settings) {
@@ -115,11 +126,10 @@ class MpiTransport : public Transport {
     return nodes_.own->whole().SignatureOfFirst() != 0;
   }
 
-  void Exchange(std::span<const OutgoingMessage> sends,
-                std::span<const IncomingMessage> receives) override {
-    if (sends.empty() && receives.empty()) return;
-    const Watchdog::Wait wait(watchdog_.get());
-    std::vector<MPI_Request> requests;
+  std::unique_ptr<Flight> Start(std::span<const OutgoingMessage> sends,
+                                std::span<const IncomingMessage> receives) override {
+    auto flight = std::make_unique<MpiFlight>(watchdog_.get());
+    std::vector<MPI_Request>& requests = flight->requests;
     for (const IncomingMessage& m : receives) {
       ForEachPiece(m.bytes, [&](std::span<std::byte> piece) {
         MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE,
@@ -134,7 +144,7 @@ class MpiTransport : public Transport {
                   &requests.emplace_back());
       });
     }
-    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    return flight;
   }
 
   void Barrier() override { AllEqual(0); }

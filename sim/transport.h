@@ -18,7 +18,7 @@ class NodeRanks;
 
 struct OutgoingMessage {
   Rank to;
-  int64_t tag = 0;  // unique per (from, to) within one Exchange
+  int64_t tag = 0;  // unique per (from, to) within one flight
   std::span<const std::byte> bytes;
 };
 
@@ -41,9 +41,20 @@ class Transport {
   virtual std::vector<std::string> AllGather(const std::string& mine) = 0;
   // True on every rank iff `hash` is the same on all (the fast path of agreement).
   virtual bool AllEqual(uint64_t hash) = 0;
-  // Moves all messages; both lists describe the same transfers on both sides.
-  virtual void Exchange(std::span<const OutgoingMessage> sends,
-                        std::span<const IncomingMessage> receives) = 0;
+  // Messages under way. Those between two ranks match in the order in which they were started.
+  class Flight {
+   public:
+    virtual ~Flight() = default;
+    virtual void Wait() = 0;  // until all have moved; once
+  };
+  // Both lists describe the same transfers on both sides; what they refer to stays until it has
+  // moved.
+  virtual std::unique_ptr<Flight> Start(std::span<const OutgoingMessage> sends,
+                                        std::span<const IncomingMessage> receives) = 0;
+  // Moves all messages.
+  void Exchange(std::span<const OutgoingMessage> sends, std::span<const IncomingMessage> receives) {
+    if (!sends.empty() || !receives.empty()) Start(sends, receives)->Wait();
+  }
   virtual void Barrier() = 0;
   // A rank that waits for others for more than `seconds` (0: for ever) takes the job down: one of
   // them is stopped, or hangs.

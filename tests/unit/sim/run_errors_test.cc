@@ -57,7 +57,10 @@ TEST(RunErrors, RanksWithDifferentModules) {
     int64_t size() const override { return 1; }
     std::vector<std::string> AllGather(const std::string& mine) override { return {mine}; }
     bool AllEqual(uint64_t) override { return false; }
-    void Exchange(std::span<const OutgoingMessage>, std::span<const IncomingMessage>) override {}
+    std::unique_ptr<Flight> Start(std::span<const OutgoingMessage>,
+                                  std::span<const IncomingMessage>) override {
+      return nullptr;
+    }
     void Barrier() override {}
   };
   TestRun run("HloModule m\nENTRY main { ROOT p = f32[] parameter(0) }");
