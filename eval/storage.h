@@ -15,18 +15,30 @@ struct MemoryUse {
 };
 MemoryUse& ProcessMemoryUse();
 
+// What one element is. Movement kernels look at the width alone.
+enum class Encoding : uint8_t {
+  kNative,  // HostBytes(type) bytes, as in a Literal: exact values of the HLO type
+  kCode,    // the domain's own element (Domain::code_bytes), standing for a value of the HLO type
+};
+
+enum class StorageKind : uint8_t { kArray, kTuple, kExtended };
+
 // Counted by the handles that share it.
 struct Storage {
-  Storage() = default;
-  Storage(const Storage&) {}  // a copy has handles of its own
+  explicit Storage(StorageKind k) : kind(k) {}
+  Storage(const Storage& other) : kind(other.kind) {}  // a copy has handles of its own
   Storage& operator=(const Storage&) { return *this; }
 
   int64_t handles = 0;
+  const StorageKind kind;
+  Encoding encoding = Encoding::kNative;  // kArray
+  int element_bytes = 0;                  // kArray
 };
 
 // A representation that is not a dense array (symbolic terms); domains that use one downcast it.
 class ExtendedValue : public Storage {
  public:
+  ExtendedValue() : Storage(StorageKind::kExtended) {}
   virtual ~ExtendedValue() = default;
 };
 
@@ -53,7 +65,8 @@ class Buffer : public Storage {
  private:
   enum class Place : uint8_t { kHere, kLarge, kElsewhere };  // kHere: after this header
   Buffer(Place place, std::byte* data, size_t size, size_t capacity)
-      : place_(place), data_(data), size_(size), capacity_(capacity) {}
+      : Storage(StorageKind::kArray), place_(place), data_(data), size_(size),
+        capacity_(capacity) {}
 
   Place place_;
   std::byte* data_;

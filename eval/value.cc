@@ -11,7 +11,7 @@ namespace hv {
 
 // The elements of a tuple follow this header.
 struct Value::Elements : Storage {
-  explicit Elements(size_t n) : count(n) {}
+  explicit Elements(size_t n) : Storage(StorageKind::kTuple), count(n) {}
   static size_t BytesFor(size_t count) { return sizeof(Elements) + count * sizeof(Value); }
   std::span<Value> all() { return {reinterpret_cast<Value*>(this + 1), count}; }
 
@@ -21,7 +21,7 @@ struct Value::Elements : Storage {
 Value Value::NewArray(const Shape* shape, Encoding encoding, int element_bytes) {
   HV_CHECK(shape->IsArray(), "an array of shape " + hv::ToString(*shape));
   const auto bytes = static_cast<size_t>(shape->element_count * element_bytes);
-  return Value({Kind::kDense, encoding, element_bytes}, shape, Buffer::New(bytes));
+  return Array(shape, encoding, element_bytes, Buffer::New(bytes));
 }
 
 Value Value::Borrowed(const Shape* shape, Encoding encoding, int element_bytes,
@@ -29,14 +29,14 @@ Value Value::Borrowed(const Shape* shape, Encoding encoding, int element_bytes,
   HV_CHECK(shape->IsArray() &&
                bytes.size() == static_cast<size_t>(shape->element_count * element_bytes),
            "borrowed bytes do not fit " + hv::ToString(*shape));
-  return Value({Kind::kDense, encoding, element_bytes}, shape, Buffer::Borrow(bytes));
+  return Array(shape, encoding, element_bytes, Buffer::Borrow(bytes));
 }
 
 Value Value::TupleFrom(const Shape* shape, std::span<Value> elements) {
   HV_CHECK(shape->elements.size() == elements.size(), "tuple size differs from its shape");
   auto* storage = new (TakeBlock(Elements::BytesFor(elements.size()))) Elements(elements.size());
   std::uninitialized_move(elements.begin(), elements.end(), storage->all().begin());
-  return Value({Kind::kTuple}, shape, storage);
+  return Value(shape, storage);
 }
 
 Value Value::Tuple(const Shape* shape, std::vector<Value> elements) {
@@ -51,15 +51,14 @@ Value Value::Token(const Shape* shape) {
 
 Value Value::Extended(const Shape* shape, std::unique_ptr<const ExtendedValue> value) {
   auto* storage = const_cast<ExtendedValue*>(value.release());  // its handles are counted in it
-  return Value({Kind::kExtended}, shape, storage);
+  return Value(shape, storage);
 }
 
 void Value::DeleteStorage() noexcept {
-  switch (form_.kind) {
-    case Kind::kNone: break;
-    case Kind::kDense: Buffer::Delete(static_cast<Buffer*>(storage_)); break;
-    case Kind::kExtended: delete static_cast<ExtendedValue*>(storage_); break;
-    case Kind::kTuple: {
+  switch (storage_->kind) {
+    case StorageKind::kArray: Buffer::Delete(static_cast<Buffer*>(storage_)); break;
+    case StorageKind::kExtended: delete static_cast<ExtendedValue*>(storage_); break;
+    case StorageKind::kTuple: {
       auto* tuple = static_cast<Elements*>(storage_);
       std::destroy_n(tuple->all().data(), tuple->count);
       GiveBlock(tuple, Elements::BytesFor(tuple->count));
@@ -84,7 +83,7 @@ Value Value::FromLiteral(const Literal& literal) {
 }
 
 std::span<const Value> Value::elements() const {
-  if (form_.kind != Kind::kTuple) return {};
+  if (!Is(StorageKind::kTuple)) return {};
   return static_cast<Elements*>(storage_)->all();
 }
 

@@ -17,12 +17,6 @@
 
 namespace hv {
 
-// What one element is. Movement kernels look at the width alone.
-enum class Encoding : uint8_t {
-  kNative,  // HostBytes(type) bytes, as in a Literal: exact values of the HLO type
-  kCode,    // the domain's own element (Domain::code_bytes), standing for a value of the HLO type
-};
-
 class Value {
  public:
   Value() = default;
@@ -31,7 +25,6 @@ class Value {
   Value& operator=(const Value& other) noexcept {
     if (other.storage_ != nullptr) ++other.storage_->handles;
     Drop();
-    form_ = other.form_;
     shape_ = other.shape_;
     storage_ = other.storage_;
     return *this;
@@ -62,10 +55,10 @@ class Value {
 
   const Shape* shape() const { return shape_; }
   bool empty() const { return shape_ == nullptr; }
-  bool IsDense() const { return form_.kind == Kind::kDense; }
-  bool IsNative() const { return IsDense() && form_.encoding == Encoding::kNative; }
-  Encoding encoding() const { return form_.encoding; }
-  int element_bytes() const { return form_.element_bytes; }
+  bool IsDense() const { return Is(StorageKind::kArray); }
+  bool IsNative() const { return IsDense() && storage_->encoding == Encoding::kNative; }
+  Encoding encoding() const { return IsDense() ? storage_->encoding : Encoding::kNative; }
+  int element_bytes() const { return IsDense() ? storage_->element_bytes : 0; }
   int64_t element_count() const { return shape_->element_count; }
   std::span<const std::byte> bytes() const {
     if (!IsDense()) return {};
@@ -91,12 +84,12 @@ class Value {
   // may read that element of this tuple again.
   Value TakeElement(size_t index);
   const ExtendedValue* extended() const {
-    return form_.kind == Kind::kExtended ? static_cast<const ExtendedValue*>(storage_) : nullptr;
+    return Is(StorageKind::kExtended) ? static_cast<const ExtendedValue*>(storage_) : nullptr;
   }
   // The same storage under another shape of the same element count and width (reshape, bitcast).
   Value WithShape(const Shape* shape) const& { return Value(*this).WithShape(shape); }
   Value WithShape(const Shape* shape) && {
-    HV_CHECK((IsDense() || form_.kind == Kind::kExtended) &&
+    HV_CHECK((IsDense() || Is(StorageKind::kExtended)) &&
                  shape->element_count == shape_->element_count,
              "same storage, different element count");
     shape_ = shape;
@@ -106,23 +99,21 @@ class Value {
   bool SharesStorage(const Value& other) const { return storage_ == other.storage_; }
 
  private:
-  enum class Kind : uint8_t { kNone, kDense, kTuple, kExtended };  // kNone: empty, or a token
-  struct Form {
-    Kind kind = Kind::kNone;
-    Encoding encoding = Encoding::kNative;
-    int element_bytes = 0;
-  };
   struct Elements;
 
   static Value NewArray(const Shape* shape, Encoding encoding, int element_bytes);
   // The first handle of `storage`.
-  Value(Form form, const Shape* shape, Storage* storage)
-      : form_(form), shape_(shape), storage_(storage) {
+  Value(const Shape* shape, Storage* storage) : shape_(shape), storage_(storage) {
     ++storage_->handles;
   }
+  static Value Array(const Shape* shape, Encoding encoding, int element_bytes, Buffer* buffer) {
+    buffer->encoding = encoding;
+    buffer->element_bytes = element_bytes;
+    return Value(shape, buffer);
+  }
+  bool Is(StorageKind kind) const { return storage_ != nullptr && storage_->kind == kind; }
   const Buffer& buffer() const { return *static_cast<const Buffer*>(storage_); }
   void Swap(Value* other) noexcept {
-    std::swap(form_, other->form_);
     std::swap(shape_, other->shape_);
     std::swap(storage_, other->storage_);
   }
@@ -131,9 +122,8 @@ class Value {
   }
   void DeleteStorage() noexcept;
 
-  Form form_;
   const Shape* shape_ = nullptr;
-  Storage* storage_ = nullptr;
+  Storage* storage_ = nullptr;  // null: empty, or a token
 };
 
 // Same shape (layouts aside), encoding and bits, through tuples; dense values only.
