@@ -174,7 +174,7 @@ Result<Value> Readable(const Module& module, Value value) {
   return ConvertValue(module, value, ElementType::kF32);
 }
 
-void Multiply(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out) {
+void MultiplyAny(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out) {
   const ElementType type = out->shape()->type;
   if (type == ElementType::kBF16) return MultiplyInF32<Bf16>(g, lhs, rhs, out);
   if (type == ElementType::kF16) return MultiplyInF32<F16>(g, lhs, rhs, out);
@@ -203,6 +203,26 @@ void Multiply(const DotGeometry& g, const Side& lhs, const Side& rhs, Value* out
       return MultiplyComplex<std::complex<double>>(g, lhs, rhs, out);
   }
 }
+
+Value Multiply(const DotGeometry& g, const Shape* shape, const Value& lhs, const Value& rhs) {
+  Value out = Value::NewNative(shape);
+  MultiplyAny(g, SideOf(lhs, g.lhs, g.lhs_strides, g.m, g.k),
+              SideOf(rhs, g.rhs, g.rhs_strides, g.k, g.n), &out);
+  return out;
+}
+
+class PreparedDot : public PreparedKernel {
+ public:
+  PreparedDot(DotGeometry geometry, const Shape* shape)
+      : geometry_(std::move(geometry)), shape_(shape) {}
+  Value Run(std::span<Value> operands) override {
+    return Multiply(geometry_, shape_, operands[0], operands[1]);
+  }
+
+ private:
+  DotGeometry geometry_;
+  const Shape* shape_;
+};
 
 }  // namespace
 
@@ -238,9 +258,7 @@ Result<Value> NativeDot(const KernelCall& call, const Value& lhs, const Value& r
   HV_ASSIGN(Value b, ConvertValue(call.module, rhs, shape->type));
   HV_ASSIGN(a, Readable(call.module, std::move(a)));
   HV_ASSIGN(b, Readable(call.module, std::move(b)));
-  Value out = Value::NewNative(shape);
-  Multiply(g, SideOf(a, g.lhs, g.lhs_strides, g.m, g.k), SideOf(b, g.rhs, g.rhs_strides, g.k, g.n),
-           &out);
+  Value out = Multiply(g, shape, a, b);
   // Sub-byte integers were summed in 8 bits.
   if (IsInteger(shape->type) && BitWidth(shape->type) < 8) {
     const std::byte* in[1] = {out.bytes().data()};
@@ -248,6 +266,15 @@ Result<Value> NativeDot(const KernelCall& call, const Value& lhs, const Value& r
         ->Run(in, out.MutableBytes().data(), static_cast<size_t>(out.element_count()));
   }
   return out;
+}
+
+std::unique_ptr<PreparedKernel> PrepareDot(const KernelCall& call, const Shape& lhs,
+                                           const Shape& rhs) {
+  const ElementType type = call.shape->type;
+  const bool is_read_as_stored =
+      lhs.type == type && rhs.type == type && BitWidth(type) >= (IsFloat(type) ? 16 : 8);
+  if (!is_read_as_stored || call.instruction.Has(Attr::kSparsity)) return nullptr;
+  return std::make_unique<PreparedDot>(GeometryOfDot(call.instruction, lhs, rhs), call.shape);
 }
 
 }  // namespace hv

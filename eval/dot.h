@@ -1,6 +1,7 @@
 // dot of native values: any rank, any types. Source: hlo_ops 3.13.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "base/result.h"
@@ -30,5 +31,8 @@ Value ArrangeMatrices(const Value& value, const Piece& piece);
 // zero over ascending k, rounded to the result type once at the end; integers wrap; pred is OR of
 // ANDs.
 Result<Value> NativeDot(const KernelCall& call, const Value& lhs, const Value& rhs);
+// The same made ready, for operands of these shapes; null where one of them is converted first.
+std::unique_ptr<PreparedKernel> PrepareDot(const KernelCall& call, const Shape& lhs,
+                                           const Shape& rhs);
 
 }  // namespace hv

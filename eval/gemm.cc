@@ -1,5 +1,5 @@
-// The usual three-level blocking: panels of A and B packed so that a tile runs over k with its sums
-// in registers. Only the order over k matters for the bits, and it is kept: a later block of k
+// The usual three-level blocking: panels of A and B, packed unless they are small, so that a tile runs
+// over k with its sums in registers. Only the order over k matters for the bits, and it is kept: a later block of k
 // continues from the stored partial sums. Few rows or columns go another way.
 #include "eval/gemm.h"
 
@@ -15,7 +15,7 @@
 namespace hv {
 namespace {
 
-constexpr int64_t kDepth = 256;     // k per block: panels of A and B stay in the first-level cache
+constexpr int64_t kDepth = 512;     // k per block: a panel of B stays in the second-level cache
 constexpr int64_t kHeight = 96;     // rows per block of A: stays in the second-level cache
 constexpr int64_t kBreadth = 1024;  // columns per block of B
 
@@ -31,26 +31,42 @@ T* Scratch(int64_t count) {
   return memory.get();
 }
 
-// `lines` rows of A (or columns of B) along `depth` values of k, in panels of kLines as [k][line];
-// lines beyond the end are zeros. `line` and `step` are the strides of lines and of k.
+// Lines (rows of A or columns of B) along `depth` values of k as [k][line]; lines from `lines` to
+// kLines are zeros. `line` and `step` are the strides of lines and of k.
 template <int kLines, class T, class In>
 HV_INLINE void Pack(const In* from, int64_t line, int64_t step, int64_t lines, int64_t depth,
                     T* out) {
-  for (int64_t i = 0; i < lines; i += kLines, from += kLines * line, out += kLines * depth) {
-    const int64_t here = std::min<int64_t>(kLines, lines - i);
-    if (here < kLines) std::fill_n(out, kLines * depth, T{0});
-    if (line == 1 && here == kLines) {
-      for (int64_t p = 0; p < depth; ++p) {
-        for (int l = 0; l < kLines; ++l) out[p * kLines + l] = static_cast<T>(from[p * step + l]);
-      }
-      continue;
+  if (lines < kLines) std::fill_n(out, kLines * depth, T{0});
+  if (line == 1 && lines == kLines) {
+    for (int64_t p = 0; p < depth; ++p) {
+      for (int l = 0; l < kLines; ++l) out[p * kLines + l] = static_cast<T>(from[p * step + l]);
     }
-    for (int64_t l = 0; l < here; ++l) {
-      for (int64_t p = 0; p < depth; ++p) {
-        out[p * kLines + l] = static_cast<T>(from[l * line + p * step]);
+    return;
+  }
+  int64_t packed = 0;
+  if constexpr (std::is_same_v<T, In> && kLines % kBlockSide<T> == 0) {
+    constexpr int kSide = kBlockSide<T>;
+    if (step == 1 && lines == kLines) packed = depth / kSide * kSide;
+    for (int l = 0; l < kLines; l += kSide) {
+      for (int64_t p = 0; p < packed; p += kSide) {
+        TransposeBlock(from + l * line + p, line, out + p * kLines + l, kLines);
       }
     }
   }
+  for (int64_t l = 0; l < lines; ++l) {
+    for (int64_t p = packed; p < depth; ++p) {
+      out[p * kLines + l] = static_cast<T>(from[l * line + p * step]);
+    }
+  }
+}
+
+// Does all that a product reads of an operand fit the first-level cache, rows contiguous? Then it is
+// read where it lies.
+template <class T, class In>
+bool IsReadInPlace(const Matrix<const In>& x, int64_t rows) {
+  constexpr int64_t kFirstLevelBytes = int64_t{1} << 15;
+  return std::is_same_v<T, In> && x.column == 1 &&
+         rows * x.row * static_cast<int64_t>(sizeof(T)) <= kFirstLevelBytes;
 }
 
 // Large in all three directions; rows of C contiguous.
@@ -59,47 +75,132 @@ struct Blocked {
   const Product<T, In>& x;
   T* packed_a;
   T* packed_b;
+  bool a_in_place = IsReadInPlace<T>(x.a, x.m);
+  bool b_in_place = IsReadInPlace<T>(x.b, x.k);
+
+  // A block of C and of k: rows from i0, columns from j0, depth from k0 on.
+  struct Block {
+    int64_t i0, j0, k0, rows, columns, depth;
+  };
 
   template <int kVectorBytes, int kRows>
   HV_INLINE void Run() const {
-    constexpr auto kColumns = static_cast<int>(tile::kColumns<T, kVectorBytes>);
-    for (int64_t j0 = 0; j0 < x.n; j0 += kBreadth) {
-      const int64_t columns = std::min(kBreadth, x.n - j0);
-      for (int64_t k0 = 0; k0 < x.k; k0 += kDepth) {
-        const int64_t depth = std::min(kDepth, x.k - k0);
-        Pack<kColumns>(x.b.At(k0, j0), x.b.column, x.b.row, columns, depth, packed_b);
-        for (int64_t i0 = 0; i0 < x.m; i0 += kHeight) {
-          const int64_t rows = std::min(kHeight, x.m - i0);
-          Pack<kRows>(x.a.At(i0, k0), x.a.row, x.a.column, rows, depth, packed_a);
-          for (int64_t j = 0; j < columns; j += kColumns) {
-            for (int64_t i = 0; i < rows; i += kRows) {
-              Tile<kVectorBytes, kRows>(x.c.At(i0 + i, j0 + j), std::min<int64_t>(kRows, rows - i),
-                                        std::min<int64_t>(kColumns, columns - j), k0 == 0, depth,
-                                        packed_a + i * depth, packed_b + j * depth);
-            }
-          }
+    Block at{};
+    for (at.j0 = 0; at.j0 < x.n; at.j0 += kBreadth) {
+      at.columns = std::min(kBreadth, x.n - at.j0);
+      for (at.k0 = 0; at.k0 < x.k; at.k0 += kDepth) {
+        at.depth = std::min(kDepth, x.k - at.k0);
+        PackColumns<kVectorBytes>(at);
+        for (at.i0 = 0; at.i0 < x.m; at.i0 += kHeight) {
+          at.rows = std::min(kHeight, x.m - at.i0);
+          PackRows<kRows>(at);
+          Multiply<kVectorBytes, kRows>(at);
         }
       }
     }
   }
 
+  struct Panels {
+    const T* b;
+    int64_t b_row;
+    T* c;
+    int64_t rows, columns, depth;  // rows from this tile on, columns of it
+    bool first;  // block of k
+  };
+
+  template <int kVectorBytes>
+  HV_INLINE void PackColumns(const Block& at) const {
+    constexpr int64_t kColumns = tile::kColumns<T, kVectorBytes>;
+    for (int64_t j = 0; j < at.columns; j += kColumns) {
+      const int64_t here = std::min(kColumns, at.columns - j);
+      if (b_in_place && here == kColumns) continue;
+      Pack<kColumns>(x.b.At(at.k0, at.j0 + j), x.b.column, x.b.row, here, at.depth,
+                     packed_b + j * at.depth);
+    }
+  }
+
+  // Tiles of two thirds of the rows, where they leave less of the last ones empty.
+  template <int kRows>
+  static constexpr int kLow = kRows / 3 * 2;
+  template <int kRows>
+  static bool IsLow(int64_t rows_left) {
+    return rows_left <= kLow<kRows> || (rows_left > kRows && rows_left <= 2 * kLow<kRows>);
+  }
+
+  template <int kRows>
+  HV_INLINE void PackRows(const Block& at) const {
+    for (int64_t i = 0; i < at.rows;) {
+      const int64_t left = at.rows - i;
+      const In* from = x.a.At(at.i0 + i, at.k0);
+      T* to = packed_a + i * at.depth;
+      if (IsLow<kRows>(left)) {
+        Pack<kLow<kRows>>(from, x.a.row, x.a.column, std::min<int64_t>(kLow<kRows>, left),
+                          at.depth, to);
+        i += kLow<kRows>;
+        continue;
+      }
+      if (!a_in_place || left < kRows) {
+        Pack<kRows>(from, x.a.row, x.a.column, std::min<int64_t>(kRows, left), at.depth, to);
+      }
+      i += kRows;
+    }
+  }
+
+  template <int kVectorBytes, int kRows>
+  HV_INLINE void Multiply(const Block& at) const {
+    constexpr int64_t kColumns = tile::kColumns<T, kVectorBytes>;
+    for (int64_t j = 0; j < at.columns; j += kColumns) {
+      const int64_t columns = std::min(kColumns, at.columns - j);
+      const T* b = packed_b + j * at.depth;
+      int64_t b_row = kColumns;
+      if constexpr (std::is_same_v<T, In>) {
+        if (b_in_place && columns == kColumns) {
+          b = x.b.At(at.k0, at.j0 + j);
+          b_row = x.b.row;
+        }
+      }
+      for (int64_t i = 0; i < at.rows;) {
+        i += Rows<kVectorBytes, kRows>(at, i, {b, b_row, x.c.At(at.i0 + i, at.j0 + j),
+                                               at.rows - i, columns, at.depth, at.k0 == 0});
+      }
+    }
+  }
+
+  // The tile from row i on; how many rows it has.
+  template <int kVectorBytes, int kRows>
+  HV_INLINE int Rows(const Block& at, int64_t i, const Panels& panels) const {
+    const T* packed = packed_a + i * at.depth;
+    if (IsLow<kRows>(panels.rows)) {
+      Tile<kVectorBytes, kLow<kRows>>(tile::PackedRows<T, kLow<kRows>>{packed}, panels);
+      return kLow<kRows>;
+    }
+    if constexpr (std::is_same_v<T, In>) {
+      if (a_in_place && panels.rows >= kRows) {
+        Tile<kVectorBytes, kRows>(
+            tile::SpacedRows<T, kRows>(x.a.At(at.i0 + i, at.k0), x.a.row), panels);
+        return kRows;
+      }
+    }
+    Tile<kVectorBytes, kRows>(tile::PackedRows<T, kRows>{packed}, panels);
+    return kRows;
+  }
+
   // One tile of C, continued from what stands there but for the first block of k. Tiles that reach
   // beyond the edge go through a copy.
-  template <int kVectorBytes, int kRows>
-  HV_INLINE void Tile(T* c, int64_t rows, int64_t columns, bool first, int64_t depth, const T* a,
-                      const T* b) const {
+  template <int kVectorBytes, int kRows, class Rows>
+  HV_INLINE void Tile(const Rows& a, const Panels& p) const {
     constexpr int64_t kColumns = tile::kColumns<T, kVectorBytes>;
     static constexpr tile::Segment kAll[1] = {{0, 0}};
-    const tile::PackedRows<T, kRows> packed{a};
-    const bool whole = rows == kRows && columns == kColumns;
+    const int64_t rows = std::min<int64_t>(kRows, p.rows);
+    const bool whole = rows == kRows && p.columns == kColumns;
     alignas(64) T edge[kRows * kColumns];
-    for (int64_t r = 0; r < rows && !whole && !first; ++r) {
-      std::copy_n(c + r * x.c.row, columns, edge + r * kColumns);
+    for (int64_t r = 0; r < rows && !whole && !p.first; ++r) {
+      std::copy_n(p.c + r * x.c.row, p.columns, edge + r * kColumns);
     }
-    tile::Multiply<T, kVectorBytes, kRows>(packed, b, kAll, depth, first, whole ? c : edge,
-                                           whole ? x.c.row : kColumns);
+    tile::Multiply<T, kVectorBytes, kRows>(a, p.b, p.b_row, kAll, p.depth, p.first,
+                                           whole ? p.c : edge, whole ? x.c.row : kColumns);
     for (int64_t r = 0; r < rows && !whole; ++r) {
-      std::copy_n(edge + r * kColumns, columns, c + r * x.c.row);
+      std::copy_n(edge + r * kColumns, p.columns, p.c + r * x.c.row);
     }
   }
 };

@@ -1,9 +1,10 @@
-// Native instructions made ready to run many times, as loops run them: movement, dynamic slices and
-// copies. Scalar functions run in groups, and what the rest does hides its dispatch.
+// Native instructions made ready to run many times, as loops run them: movement, dynamic slices,
+// copies and dots. Scalar functions run in groups, and what the rest does hides its dispatch.
 #include <algorithm>
 #include <utility>
 
 #include "eval/domain.h"
+#include "eval/dot.h"
 #include "eval/move.h"
 #include "eval/native_kernels.h"
 #include "hlo/view.h"
@@ -103,6 +104,9 @@ std::unique_ptr<PreparedKernel> PrepareNative(const KernelCall& call) {
         return nullptr;
       }
       return std::make_unique<PreparedSame>(call.shape);
+    case KernelKind::kContract:
+      if (call.instruction.opcode != Opcode::kDot) return nullptr;
+      return PrepareDot(call, *operands[0], *operands[1]);
     default: return nullptr;
   }
 }

@@ -158,7 +158,8 @@ struct GroupTiles {
     tile::ScatteredRows<T, kRows> rows;
     for (int64_t i = 0; i < kRows; ++i) rows.rows[i] = lhs + row[std::min(i, count - 1)].first;
     alignas(64) T sums[kRows * kColumns];
-    tile::Multiply<T, kVectorBytes, kRows>(rows, panel, segments, group_in, true, sums, kColumns);
+    tile::Multiply<T, kVectorBytes, kRows>(rows, panel, kColumns, segments, group_in, true, sums,
+                                            kColumns);
     for (int64_t i = 0; i < count; ++i) {
       std::copy_n(sums + i * kColumns, columns, out + row[i].second + j);
     }

@@ -18,7 +18,8 @@ struct Trial {
   template <int kVectorBytes, int kRows>
   HV_INLINE void Run() const {
     static constexpr Segment kAll[1] = {{0, 0}};
-    Multiply<float, kVectorBytes, kRows>(PackedRows<float, kRows>{a}, b, kAll, kDepth, true, c,
+    Multiply<float, kVectorBytes, kRows>(PackedRows<float, kRows>{a}, b,
+                                         kColumns<float, kVectorBytes>, kAll, kDepth, true, c,
                                          kColumns<float, kVectorBytes>);
   }
 };
@@ -31,8 +32,7 @@ double Measure(Vectors vectors, const Trial& trial) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// In turns, so that both meet the same machine. Wide vectors are twice as fast or, run in two
-// halves, no faster: between the two lies what noise may do.
+// In turns, so that both meet the same machine.
 Vectors Choose() {
   alignas(64) float a[12 * kDepth] = {}, b[32 * kDepth] = {}, c[12 * 32];
   const Trial trial{a, b, c};
@@ -41,7 +41,7 @@ Vectors Choose() {
     narrow = std::min(narrow, Measure(Vectors::kAvx512Of32Bytes, trial));
     wide = std::min(wide, Measure(Vectors::kAvx512, trial));
   }
-  return wide < 0.75 * narrow ? Vectors::kAvx512 : Vectors::kAvx512Of32Bytes;
+  return wide < narrow ? Vectors::kAvx512 : Vectors::kAvx512Of32Bytes;
 }
 
 }  // namespace

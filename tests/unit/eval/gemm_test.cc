@@ -58,6 +58,7 @@ void CheckProduct(int64_t m, int64_t n, int64_t k) {
 constexpr std::tuple<int64_t, int64_t, int64_t> kSizes[] = {
     {3, 5, 0},   {1, 1, 1},    {2, 3, 4},    {1, 3000, 40},  {2500, 1, 40}, {3, 700, 9},
     {700, 3, 9}, {12, 16, 33}, {13, 17, 19}, {100, 36, 300}, {37, 90, 600}, {96, 1100, 20},
+    {16, 33, 40}, {20, 64, 1100}, {30, 32, 530}, {64, 64, 64}, {5, 40, 700},
 };
 
 template <class T, class In = T>
@@ -92,7 +93,7 @@ TEST(Gemm, ThreadsChangeNothing) {
   SetThreadCount(1);
 }
 
-// A tile of any vectors and both ways of reading A: sums of the first rows and columns are
+// A tile of any vectors and ways of reading A: sums of the first rows and columns are
 // compared.
 struct Tile {
   const float* a;  // [12][kDepth]
@@ -108,9 +109,12 @@ struct Tile {
       std::memcpy(panel + p * kColumns, b + p * 32, kColumns * 4);
     tile::ScatteredRows<float, kRows> rows;
     for (int r = 0; r < kRows; ++r) rows.rows[r] = a + r * kDepth;
-    // Two stretches of k, the second continuing from the first.
-    static constexpr tile::Segment kHalves[2] = {{0, 0}, {kDepth / 2, kDepth / 2 * kColumns}};
-    tile::Multiply<float, kVectorBytes, kRows>(rows, panel, kHalves, kDepth / 2, true, c, 32);
+    // Stretches of k, each continuing from the ones before it.
+    static constexpr tile::Segment kFirst[2] = {{0, 0}, {20, 20 * kColumns}};
+    static constexpr tile::Segment kLast[1] = {{40, 40 * kColumns}};
+    tile::Multiply<float, kVectorBytes, kRows>(rows, panel, kColumns, kFirst, 20, true, c, 32);
+    tile::Multiply<float, kVectorBytes, kRows>(tile::SpacedRows<float, kRows>(a, kDepth), panel,
+                                               kColumns, kLast, 10, false, c, 32);
   }
 };
 
