@@ -68,13 +68,21 @@ class DirectCompletion::Work {
         context_.meeting_plans().Of(collective_, meeting_.key.group, devices_);
     for (size_t o = 0; IsSplit() && o < reduced_.size(); ++o) GatherSlices(o);
     std::vector<Value> results(plan.members.size());
-    for (size_t k = 0; k < results.size(); ++k) {
-      const bool is_wanted = results.size() == 1 || members_[k] != nullptr;
-      if (!is_wanted || plan.members[k].empty()) continue;  // not here; the sender of a message
-      HV_ASSIGN(results[k], Make(plan.members[k]));
+    if (IsExchange(plan)) {
+      for (size_t k = 0; k < results.size(); ++k) {
+        results[k] = std::move(posts_[k]->operands[0]).WithShape(plan.members[k][0].shape);
+      }
+      Exchange(plan, &results);
+    } else {
+      for (size_t k = 0; k < results.size(); ++k) {
+        const bool is_wanted = results.size() == 1 || members_[k] != nullptr;
+        if (!is_wanted || plan.members[k].empty()) continue;  // not here; the sender of a message
+        HV_ASSIGN(results[k], Make(plan.members[k]));
+      }
     }
     reduced_.clear();
     RunCopies();
+    RunFolds();
     results.resize(members_.size(), results[0]);  // where all receive the same
     for (size_t k = 0; k < members_.size(); ++k) {
       if (members_[k] == nullptr) continue;
@@ -132,9 +140,7 @@ class DirectCompletion::Work {
   }
   void Run(const Copy& copy) const {
     const Piece& piece = *copy.piece;
-    const bool is_run = piece.digits.size() == 1 && piece.digits[0].in_stride == 1 &&
-                        piece.digits[0].out_stride == 1;
-    if (!is_run) return CopyPiece(piece, copy.from, copy.to, copy.width);
+    if (!IsRun(piece)) return CopyPiece(piece, copy.from, copy.to, copy.width);
     CopyRun(copy.from + piece.in_base * copy.width, copy.to + piece.out_base * copy.width,
             piece.digits[0].extent * copy.width, bytes_of_all_);
   }
@@ -297,27 +303,139 @@ class DirectCompletion::Work {
     return FoldMembers(context_.module(), ReducerOf(), std::move(values), context_.options(), salt);
   }
 
-  // Run by run: `run` elements lie side by side in the operands and in the result.
+  // What RunFolds will fill, for all members at once: rows of `run` elements that lie side by side in
+  // the operands and in the result.
   Value FoldBox(const Shape* shape, const Piece& box, int64_t run, size_t o) {
     Value result = Value::NewNative(shape);
     const int64_t width = result.element_bytes();
-    std::byte* const out = result.MutableBytes().data();
-    const std::vector<const std::byte*> streams = StreamsOf(o);
-    ParallelFor(shape->element_count / run, std::max<int64_t>(1, kGrainBytes / (run * width)),
+    const auto number = folds_.size();
+    folds_.push_back({&box, StreamsOf(o), result.MutableBytes().data(), run, width});
+    const int64_t columns = std::min(run, std::max<int64_t>(1, kFoldBytes / width));
+    const int64_t rows = std::max<int64_t>(1, kFoldBytes / (run * width));
+    for (int64_t r = 0; r < shape->element_count / run; r += rows) {
+      for (int64_t c = 0; c < run; c += columns) {
+        fold_parts_.push_back({number, r, std::min(rows, shape->element_count / run - r), c,
+                               std::min(columns, run - c)});
+      }
+    }
+    return result;
+  }
+
+  struct BoxFold {
+    const Piece* box;
+    std::vector<const std::byte*> streams;
+    std::byte* out;
+    int64_t run, width;
+
+    // The first element of a row in the operands.
+    int64_t At(int64_t row) const {
+      int64_t from = box->in_base;
+      for (int64_t d = std::ssize(box->digits) - 2; d >= 0; --d) {
+        const Digit& digit = box->digits[static_cast<size_t>(d)];
+        from += row % digit.extent * digit.in_stride;
+        row /= digit.extent;
+      }
+      return from;
+    }
+  };
+  struct FoldPart {
+    size_t fold;
+    int64_t row, rows, column, columns;
+  };
+
+  void RunFolds() {
+    const int64_t count = std::ssize(fold_parts_);
+    ParallelFor(count, 1, [this](int64_t begin, int64_t end) {
+      std::vector<const std::byte*> at;
+      for (int64_t k = begin; k < end; ++k) {
+        const FoldPart& part = fold_parts_[static_cast<size_t>(k)];
+        const BoxFold& fold = folds_[part.fold];
+        for (int64_t r = part.row; r < part.row + part.rows; ++r) {
+          const int64_t from = (fold.At(r) + part.column) * fold.width;
+          at = fold.streams;
+          for (const std::byte*& stream : at) stream += from;
+          fold_->Run(at, fold.out + (r * fold.run + part.column) * fold.width,
+                     static_cast<size_t>(part.columns));
+        }
+      }
+    });
+  }
+
+  // Do members only exchange blocks that lie in both at each other's places, in operands that nobody
+  // else holds? Then they do so where the blocks lie.
+  bool IsExchange(const MeetingPlan& plan) const {
+    const size_t n = plan.members.size();
+    if (collective_.opcode != Opcode::kAllToAll || n != members_.size() ||
+        members_here_ != std::ssize(members_) || !context_.domain().IsNative()) {
+      return false;
+    }
+    for (size_t k = 0; k < n; ++k) {
+      const std::vector<LeafPlan>& leaves = plan.members[k];
+      if (leaves.size() != 1 || leaves[0].pieces.size() != n || leaves[0].fold ||
+          !posts_[k]->operands[0].IsUnique() ||
+          leaves[0].shape->element_count != posts_[k]->operands[0].element_count()) {
+        return false;
+      }
+    }
+    for (size_t k = 0; k < n; ++k) {
+      for (size_t j = 0; j < n; ++j) {
+        if (!AreMirrored(plan.members[k][0], k, plan.members[j][0], j)) return false;
+      }
+    }
+    return true;
+  }
+
+  // Is piece j of member k a run from member j, and piece k of member j the way back?
+  static bool AreMirrored(const LeafPlan& a, size_t k, const LeafPlan& b, size_t j) {
+    const Piece &there = a.pieces[j], &back = b.pieces[k];
+    return a.sources[static_cast<size_t>(there.operand)].member == j &&
+           b.sources[static_cast<size_t>(back.operand)].member == k && IsRun(there) &&
+           IsRun(back) && there.in_base == back.out_base && there.out_base == back.in_base &&
+           there.digits[0].extent == back.digits[0].extent;
+  }
+  static bool IsRun(const Piece& piece) {
+    return piece.digits.size() == 1 && piece.digits[0].in_stride == 1 &&
+           piece.digits[0].out_stride == 1;
+  }
+
+  static void Exchange(const MeetingPlan& plan, std::vector<Value>* values) {
+    struct Pair {
+      std::byte *a, *b;
+      int64_t bytes;
+    };
+    std::vector<Pair> pairs;
+    for (size_t k = 0; k < values->size(); ++k) {
+      for (size_t j = 0; j < k; ++j) {
+        const Piece& piece = plan.members[k][0].pieces[j];
+        const int64_t width = (*values)[k].element_bytes();
+        std::byte* const a = (*values)[k].MutableBytes().data() + piece.out_base * width;
+        std::byte* const b = (*values)[j].MutableBytes().data() + piece.in_base * width;
+        const int64_t bytes = piece.digits[0].extent * width;
+        for (int64_t at = 0; at < bytes; at += kGrainBytes) {
+          pairs.push_back({a + at, b + at, std::min(kGrainBytes, bytes - at)});
+        }
+      }
+    }
+    const int64_t size = pairs.empty() ? 1 : pairs[0].bytes;
+    ParallelFor(std::ssize(pairs), std::max<int64_t>(1, kGrainBytes / size),
                 [&](int64_t begin, int64_t end) {
-                  std::vector<const std::byte*> at(streams.size());
-                  for (int64_t r = begin; r < end; ++r) {
-                    int64_t from = box.in_base;
-                    for (int64_t rest = r, d = std::ssize(box.digits) - 2; d >= 0; --d) {
-                      const Digit& digit = box.digits[static_cast<size_t>(d)];
-                      from += rest % digit.extent * digit.in_stride;
-                      rest /= digit.extent;
-                    }
-                    for (size_t k = 0; k < at.size(); ++k) at[k] = streams[k] + from * width;
-                    fold_->Run(at, out + r * run * width, static_cast<size_t>(run));
+                  for (int64_t p = begin; p < end; ++p) {
+                    const Pair& pair = pairs[static_cast<size_t>(p)];
+                    SwapBytes(pair.a, pair.b, static_cast<size_t>(pair.bytes));
                   }
                 });
-    return result;
+  }
+
+  // By way of a block in the first-level cache.
+  static void SwapBytes(std::byte* a, std::byte* b, size_t bytes) {
+    constexpr size_t kBlock = 4096;
+    alignas(64) std::byte block[kBlock];
+    for (size_t at = 0; at < bytes; at += kBlock) {
+      const size_t now = std::min(kBlock, bytes - at);
+      std::memcpy(block, a + at, now);
+      std::memcpy(a + at, b + at, now);
+      std::memcpy(b + at, block, now);
+    }
   }
 
   Result<Value> WithShape(Value value, const Shape* shape) {
@@ -328,6 +446,7 @@ class DirectCompletion::Work {
     return context_.domain().Move(shape, {all}, {std::move(value)});
   }
 
+  static constexpr int64_t kFoldBytes = int64_t{1} << 15;   // of a result: at least as much
   static constexpr int64_t kGrainBytes = int64_t{1} << 16;  // of a result: work for one thread
 
   RunContext& context_;
@@ -342,6 +461,8 @@ class DirectCompletion::Work {
   std::optional<StreamFold> fold_;
   std::vector<Copy> copies_;
   int64_t copied_bytes_ = 0, bytes_of_all_ = 0;
+  std::vector<BoxFold> folds_;
+  std::vector<FoldPart> fold_parts_;
   std::vector<Value> reduced_;      // operands folded as a whole: to be cut up, or slice by slice
   std::vector<std::byte*> places_;  // of those, while slices are still written
 };

@@ -115,6 +115,35 @@ TEST(LocalCompletion, AllReduceTakesTheStorageOfAnOperandThatDies) {
   EXPECT_LT(peak, 4 * kBytes + kBytes / 2);
 }
 
+// Blocks larger and smaller than what one thread takes, and blocks that are no runs.
+TEST(LocalCompletion, AllToAllOfOperandsThatDieExchangesTheirBlocks) {
+  for (const auto& [shape, dimension] : std::vector<std::pair<std::string, std::string>>{
+           {"s8[4,70001]", "0"}, {"f32[8,3]", "0"}, {"s16[4]", "0"}, {"c64[3,4,5]", "1"}}) {
+    const auto text = [&](const std::string& name, const std::string& rest) {
+      return "HloModule m, replica_count=4\nENTRY e { x = " + shape + " parameter(0)\n  " + name +
+             " = " + shape + " all-to-all(x), replica_groups={{2,0,3,1}}, dimensions={" + dimension +
+             "}\n" + rest + "}";
+    };
+    const std::string dies = text("ROOT r", "");
+    const std::string lives =
+        text("r", "  ROOT t = (" + shape + ", " + shape + ") tuple(r, x) ");
+    TestRun in_place(dies), copied(lives);
+    in_place.Run();
+    copied.Run();
+    for (int64_t d = 0; d < 4; ++d) {
+      const Value both = copied.outcome.outputs.at(DeviceId(d));
+      EXPECT_TRUE(SameBits(in_place.outcome.outputs.at(DeviceId(d)), both.elements()[0])) << shape;
+    }
+    SetThreadCount(3);
+    const std::string shared = Outputs(dies);
+    SetThreadCount(1);
+    EXPECT_EQ(shared, Outputs(dies));
+  }
+  EXPECT_LT(PeakOf("HloModule m, replica_count=4\nENTRY e { x = s8[4,16384] parameter(0)\n ROOT r = "
+                   "s8[4,16384] all-to-all(x), replica_groups={{0,1,2,3}}, dimensions={0} }"),
+            4 * kBytes + kBytes / 2);
+}
+
 // Sixteen devices hold the same table while they wait for each other.
 TEST(LocalCompletion, WhatAllDevicesHaveAlikeIsComputedOnce) {
   const std::string text = "HloModule m, replica_count=16\n" + Sum("s32") + R"(
