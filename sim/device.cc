@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/check.h"
+#include "base/time_limit.h"
 #include "eval/branches.h"
 #include "sim/leaves.h"
 
@@ -50,6 +51,7 @@ void Device::Start(std::vector<Value> arguments) {
 
 bool Device::Run() {
   paused_ = false;
+  has_time_limit_ = TimeLimit::IsSet();
   while (!runnable_.empty() && !error_ && !paused_) {
     Frame* frame = runnable_.back();
     runnable_.pop_back();
@@ -97,7 +99,7 @@ void Device::RunDataFlow(Frame* frame) {
   if (frame->unfinished == 0) FinishFrame(frame);
 }
 
-void Device::FinishStep(Frame* frame, InstructionIndex index, Value value) {
+void Device::FinishStep(Frame* frame, InstructionIndex index, Value&& value) {
   const size_t i = static_cast<size_t>(index);
   if (const ValueObserver& observer = context_->options().observer) {
     observer(id_, context_->module(), frame->plan->index, index, frame->execution, value);
@@ -137,7 +139,7 @@ void Device::Complete(const PostKey& key, Value result) {
 }
 
 std::vector<Value> Device::TakeOperands(Frame* frame, InstructionIndex index) {
-  const std::span<const InstructionIndex> read = frame->plan->OperandsOf(index);
+  const std::span<const InstructionIndex> read = frame->plan->At(index).operands;
   std::vector<Value> operands;
   operands.reserve(read.size());
   for (InstructionIndex o : read) operands.push_back(TakeOperand(frame, o));
@@ -145,7 +147,7 @@ std::vector<Value> Device::TakeOperands(Frame* frame, InstructionIndex index) {
 }
 
 std::span<Value> Device::TakeFew(Frame* frame, InstructionIndex index, FewValues* few) {
-  const std::span<const InstructionIndex> read = frame->plan->OperandsOf(index);
+  const std::span<const InstructionIndex> read = frame->plan->At(index).operands;
   for (const InstructionIndex o : read) few->Add(TakeOperand(frame, o));
   return few->all();
 }
@@ -160,6 +162,7 @@ Frame* Device::NewFrame(ComputationIndex computation, FrameRole role, uint64_t f
     free.back()->plan = &plan;
     free.back()->memos = context_->MemosOf(computation);
     free.back()->values.resize(plan.steps.size());
+    free.back()->reads = plan.reads;
     for (const InstructionIndex c : plan.pinned) {
       Result<Value> constant = context_->Constant(plan, c);
       HV_CHECK(constant.has_value(), "a native constant has no value");
@@ -173,7 +176,6 @@ Frame* Device::NewFrame(ComputationIndex computation, FrameRole role, uint64_t f
   frame->parent = nullptr;
   frame->first_site = first_site;
   frame->execution = computation_runs_[static_cast<size_t>(computation)]++;
-  frame->reads = plan.reads;
   frame->next = 0;
   if (plan.data_flow) {
     frame->unfinished = static_cast<int32_t>(plan.order.size());
@@ -255,7 +257,7 @@ void Device::FinishFrame(Frame* frame) {
       FinishCondition(frame, result);
       return;
     case FrameRole::kBody:
-      StartCondition(frame->parent, frame->caller, std::move(result));
+      FinishBody(frame, std::move(result));
       return;
     case FrameRole::kBranch:
       frame->choice->results.push_back(std::move(result));
@@ -280,15 +282,31 @@ void Device::FinishCondition(Frame* frame, const Value& predicate) {
     Deliver(parent, frame->caller, std::move(state));
     return;
   }
+  StartBody(parent, frame->caller, std::move(state), 0);
+}
+
+void Device::StartBody(Frame* parent, InstructionIndex caller, Value state, int64_t turns_left) {
   const int64_t limit = context_->options().max_steps;
   if (limit > 0 && ++loop_steps_ > limit) {
-    return fail(Unsupported("loop-limit", "more than " + std::to_string(limit) +
-                                              " loop iterations on one device").value());
+    Failed(Unsupported("loop-limit", "more than " + std::to_string(limit) +
+                                         " loop iterations on one device").value(),
+           parent->plan->computation->At(caller));
+    return;
   }
-  const Step& loop = parent->plan->steps[static_cast<size_t>(frame->caller)];
-  StartChild(parent, frame->caller,
-             NewFrame(loop.callees[1], FrameRole::kBody,
-                      frame->first_site + frame->plan->sites, {&state, 1}));
+  const Step& loop = parent->plan->At(caller);
+  const uint64_t sites_before =
+      loop.site + context_->plan().computations[static_cast<size_t>(loop.callees[0])].sites;
+  Frame* body = NewFrame(loop.callees[1], FrameRole::kBody, parent->first_site + sites_before,
+                         {&state, 1});
+  body->turns_left = turns_left;
+  StartChild(parent, caller, body);
+}
+
+void Device::FinishBody(Frame* body, Value state) {
+  Frame* const parent = body->parent;
+  if (body->turns_left == 0) return StartCondition(parent, body->caller, std::move(state));
+  if (body->turns_left == 1) return Deliver(parent, body->caller, std::move(state));
+  StartBody(parent, body->caller, std::move(state), body->turns_left - 1);
 }
 
 }  // namespace hv

@@ -77,6 +77,7 @@ class Device {
   StepValue ExecuteOnce(Frame* frame, InstructionIndex index);
   StepValue ExecuteLocal(Frame* frame, InstructionIndex index);
   StepValue ExecuteFused(Frame* frame, InstructionIndex index);
+  StepValue ExecuteMove(Frame* frame, InstructionIndex index);
   StepValue ExecuteConstant(Frame* frame, InstructionIndex index);
   StepValue ExecuteTuple(Frame* frame, InstructionIndex index);
   StepValue ExecuteElement(Frame* frame, InstructionIndex index);
@@ -89,6 +90,7 @@ class Device {
   StepValue ExecuteChoice(Frame* frame, InstructionIndex index, std::vector<Value> operands);
   StepValue ExecuteCall(Frame* frame, InstructionIndex index);
   bool LetsOthersFirst(Frame* frame, InstructionIndex index) {
+    if (frame->plan->At(index).kind != StepKind::kLocal) return false;
     const PreparedKernel* kernel = frame->memos[index].kernel.get();
     return kernel != nullptr && kernel->Overwrites() && PausesBefore(frame, index);
   }
@@ -103,13 +105,21 @@ class Device {
   int64_t NextExecution(uint64_t site, Role role) { return executions_[{site, role}]++; }
 
   Value TakeOperand(Frame* frame, InstructionIndex operand) {
-    const size_t o = static_cast<size_t>(operand);
-    if (--frame->reads[o] == 0) return std::move(frame->values[o]);
-    return frame->values[o];
+    if (IsLastRead(frame, operand)) return std::move(frame->values[static_cast<size_t>(operand)]);
+    return frame->values[static_cast<size_t>(operand)];
+  }
+  // Counts one read. With the last one counts start anew, for the next run of the frame; what is
+  // pinned stays.
+  static bool IsLastRead(Frame* frame, InstructionIndex operand) {
+    int32_t& reads = frame->reads[static_cast<size_t>(operand)];
+    if (--reads > 0) return false;
+    const Step& step = frame->plan->At(operand);
+    reads = step.reads;
+    return step.kind != StepKind::kPinned;
   }
   std::vector<Value> TakeOperands(Frame* frame, InstructionIndex index);
   std::span<Value> TakeFew(Frame* frame, InstructionIndex index, FewValues* few);
-  void FinishStep(Frame* frame, InstructionIndex index, Value value);
+  void FinishStep(Frame* frame, InstructionIndex index, Value&& value);
   // What a done (or a synchronous collective) yields, given what its start has brought about.
   static Value YieldOfDone(const Instruction& done, Value result);
   // Brings a step what it has waited for.
@@ -120,6 +130,8 @@ class Device {
                   std::span<Value> arguments);  // moved from
   void StartChild(Frame* parent, InstructionIndex caller, Frame* child);
   void StartCondition(Frame* parent, InstructionIndex caller, Value state);
+  void StartBody(Frame* parent, InstructionIndex caller, Value state, int64_t turns_left);
+  void FinishBody(Frame* body, Value state);
   void StartBranch(Frame* parent, InstructionIndex caller, size_t branch, FrameRole role,
                    Value argument, std::shared_ptr<Choice> choice);
   void NextBranch(Frame* parent, InstructionIndex caller, std::shared_ptr<Choice> choice);
@@ -140,6 +152,7 @@ class Device {
   std::map<PostKey, Posted> posted_;
   std::map<std::pair<uint64_t, Role>, int64_t> executions_;  // of each site so far
   int64_t loop_steps_ = 0;
+  bool has_time_limit_ = false;  // found out when devices go on
   bool paused_ = false;         // for others to go first
   bool paused_before_ = false;  // at the step that comes next
   Value output_;

@@ -7,6 +7,7 @@
 
 #include "base/time_limit.h"
 #include "eval/branches.h"
+#include "eval/move.h"
 #include "sim/device.h"
 #include "sim/leaves.h"
 #include "sim/work_note.h"
@@ -81,11 +82,11 @@ Result<int64_t> Device::ControlScalar(const Value& value) const {
 }
 
 Device::StepValue Device::Execute(Frame* frame, InstructionIndex index) {
-  if (TimeLimit::IsOver()) {
+  if (has_time_limit_ && TimeLimit::IsOver()) {
     Fail(OutOfTime().value());
     return {};
   }
-  const bool alike = frame->plan->steps[static_cast<size_t>(index)].alike;
+  const bool alike = frame->plan->At(index).alike;
   return alike ? ExecuteOnce(frame, index) : ExecuteKind(frame, index);
 }
 
@@ -98,19 +99,20 @@ Device::StepValue Device::ExecuteOnce(Frame* frame, InstructionIndex index) {
     memo.shared = std::move(*value);
     memo.takers = context_->local_devices();
   } else {
-    for (const InstructionIndex o : frame->plan->OperandsOf(index)) TakeOperand(frame, o);
+    for (const InstructionIndex o : frame->plan->At(index).operands) TakeOperand(frame, o);
   }
   return --memo.takers == 0 ? std::move(memo.shared) : memo.shared;
 }
 
 Device::StepValue Device::ExecuteKind(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
+  const Instruction& instruction = *frame->plan->At(index).instruction;
   WorkNote::Set(instruction);
-  switch (frame->plan->steps[static_cast<size_t>(index)].kind) {
+  switch (frame->plan->At(index).kind) {
     case StepKind::kSkip: case StepKind::kPinned: break;
     case StepKind::kConstant: return ExecuteConstant(frame, index);
     case StepKind::kLocal: return ExecuteLocal(frame, index);
     case StepKind::kFused: return ExecuteFused(frame, index);
+    case StepKind::kMove: return ExecuteMove(frame, index);
     case StepKind::kHandOn: return TakeOperand(frame, instruction.operands[0]);
     case StepKind::kTuple: return ExecuteTuple(frame, index);
     case StepKind::kElement: return ExecuteElement(frame, index);
@@ -135,9 +137,11 @@ Device::StepValue Device::ExecuteKind(Frame* frame, InstructionIndex index) {
 
 bool Device::PausesBefore(Frame* frame, InstructionIndex index) {
   if (std::exchange(paused_before_, false)) return false;
-  const size_t o = static_cast<size_t>(frame->plan->computation->At(index).operands[0]);
+  const InstructionIndex operand = frame->plan->At(index).operands[0];
+  const size_t o = static_cast<size_t>(operand);
   const Value& value = frame->values[o];
-  if (frame->reads[o] > 1 || value.IsUnique() || value.bytes().size() < kWorthWaiting) return false;
+  if (frame->plan->At(operand).kind == StepKind::kPinned || frame->reads[o] > 1 ||
+      value.IsUnique() || value.bytes().size() < kWorthWaiting) return false;
   paused_ = paused_before_ = true;
   Enqueue(frame);
   return true;
@@ -172,7 +176,7 @@ Device::StepValue Device::ExecuteLocal(Frame* frame, InstructionIndex index) {
 Device::StepValue Device::ExecuteFused(Frame* frame, InstructionIndex index) {
   const ComputationPlan& plan = *frame->plan;
   const ElementwiseProgram& program =
-      plan.programs[static_cast<size_t>(plan.steps[static_cast<size_t>(index)].program)];
+      plan.programs[static_cast<size_t>(plan.At(index).program)];
   if (program.operands().size() > FewValues::kMost) {
     std::vector<Value> operands = TakeOperands(frame, index);
     return program.Run(operands);
@@ -181,14 +185,21 @@ Device::StepValue Device::ExecuteFused(Frame* frame, InstructionIndex index) {
   return program.Run(TakeFew(frame, index, &few));
 }
 
+Device::StepValue Device::ExecuteMove(Frame* frame, InstructionIndex index) {
+  const ComputationPlan& plan = *frame->plan;
+  const ComposedView& view = plan.views[static_cast<size_t>(plan.At(index).program)];
+  std::vector<Value> operands = TakeOperands(frame, index);
+  return MovePieces(view.shape, view.pieces, operands);
+}
+
 Device::StepValue Device::ExecuteConstant(Frame* frame, InstructionIndex index) {
   Result<Value> value = context_->Constant(*frame->plan, index);
-  if (!value) return Failed(std::move(value).error(), frame->plan->computation->At(index));
+  if (!value) return Failed(std::move(value).error(), *frame->plan->At(index).instruction);
   return std::move(*value);
 }
 
 Device::StepValue Device::ExecuteTuple(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
+  const Instruction& instruction = *frame->plan->At(index).instruction;
   if (instruction.operands.size() > FewValues::kMost) {
     return Value::Tuple(instruction.shape, TakeOperands(frame, index));
   }
@@ -198,20 +209,20 @@ Device::StepValue Device::ExecuteTuple(Frame* frame, InstructionIndex index) {
 
 // The tuple is read in place; its handle goes with the last reader.
 Device::StepValue Device::ExecuteElement(Frame* frame, InstructionIndex index) {
-  const Step& step = frame->plan->steps[static_cast<size_t>(index)];
+  const Step& step = frame->plan->At(index);
   const size_t part = static_cast<size_t>(step.part);
-  const size_t o = static_cast<size_t>(frame->plan->computation->At(index).operands[0]);
-  Value& tuple = frame->values[o];
+  const InstructionIndex o = step.operands[0];
+  Value& tuple = frame->values[static_cast<size_t>(o)];
   Value element = step.take ? tuple.TakeElement(part) : tuple.elements()[part];
-  if (--frame->reads[o] == 0) tuple = Value();
+  if (IsLastRead(frame, o)) tuple = Value();
   return element;
 }
 
 Device::StepValue Device::ExecuteCollective(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
+  const Instruction& instruction = *frame->plan->At(index).instruction;
   Result<std::shared_ptr<Pending>> pending = Post(frame, index);
   if (!pending) return Failed(std::move(pending).error(), instruction);
-  if (frame->plan->steps[static_cast<size_t>(index)].kind == StepKind::kStart) {
+  if (frame->plan->At(index).kind == StepKind::kStart) {
     return Value::Extended(instruction.shape, std::make_unique<AsyncHandle>(std::move(*pending)));
   }
   if ((*pending)->complete) return std::move((*pending)->result);
@@ -242,7 +253,7 @@ Result<bool> Device::AddressMessage(const Collective& collective, PostKey* key) 
 }
 
 Result<std::shared_ptr<Pending>> Device::Post(Frame* frame, InstructionIndex index) {
-  const Step& step = frame->plan->steps[static_cast<size_t>(index)];
+  const Step& step = frame->plan->At(index);
   const Collective& collective =
       context_->plan().collectives[static_cast<size_t>(step.collective)];
   PostKey key;
@@ -278,7 +289,7 @@ Result<std::shared_ptr<Pending>> Device::Post(Frame* frame, InstructionIndex ind
 }
 
 Device::StepValue Device::ExecuteDone(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
+  const Instruction& instruction = *frame->plan->At(index).instruction;
   const Value start = TakeOperand(frame, instruction.operands[0]);
   const auto* handle = dynamic_cast<const AsyncHandle*>(start.extended());
   if (handle == nullptr) {
@@ -294,11 +305,11 @@ Device::StepValue Device::ExecuteDone(Frame* frame, InstructionIndex index) {
 }
 
 Device::StepValue Device::ExecuteAsyncStart(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
+  const Instruction& instruction = *frame->plan->At(index).instruction;
   auto pending = std::make_shared<Pending>();
   pending->start = &instruction;
   pending->first_site =
-      frame->first_site + frame->plan->steps[static_cast<size_t>(index)].site;
+      frame->first_site + frame->plan->At(index).site;
   pending->arguments = TakeOperands(frame, index);
   const Computation& callee = context_->module().At(instruction.Computation(Attr::kCalls));
   if (pending->arguments.size() == callee.parameters.size()) StartAsync(pending);
@@ -307,7 +318,7 @@ Device::StepValue Device::ExecuteAsyncStart(Frame* frame, InstructionIndex index
 
 // Passes the handle on; with late binding it brings further operands.
 Device::StepValue Device::ExecuteAsyncUpdate(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
+  const Instruction& instruction = *frame->plan->At(index).instruction;
   std::vector<Value> operands = TakeOperands(frame, index);
   const auto* handle = dynamic_cast<const AsyncHandle*>(operands[0].extended());
   if (handle == nullptr) {
@@ -326,12 +337,23 @@ Device::StepValue Device::ExecuteAsyncUpdate(Frame* frame, InstructionIndex inde
 }
 
 Device::StepValue Device::ExecuteWhile(Frame* frame, InstructionIndex index) {
-  const Instruction& instruction = frame->plan->computation->At(index);
+  const Instruction& instruction = *frame->plan->At(index).instruction;
   Value state = TakeOperand(frame, instruction.operands[0]);
   if (const LoopFn& loop = context_->options().loop) {
     if (std::optional<Value> result = loop(id_, instruction, state)) return result;
   }
-  StartCondition(frame, index, std::move(state));
+  const Step& step = frame->plan->At(index);
+  std::optional<int64_t> turns;
+  if (step.program >= 0) {
+    const LoopCounter& counter = frame->plan->counters[static_cast<size_t>(step.program)];
+    turns = counter.TurnsFrom(IntegerOf(state.elements()[static_cast<size_t>(counter.part)]));
+  }
+  if (turns == 0) return state;
+  if (turns) {
+    StartBody(frame, index, std::move(state), *turns);
+  } else {
+    StartCondition(frame, index, std::move(state));
+  }
   return {};
 }
 
@@ -348,7 +370,7 @@ Device::StepValue Device::ExecuteConditional(Frame* frame, InstructionIndex inde
 // sees to it), so whichever branch it picks, they meet there as they do here.
 Device::StepValue Device::ExecuteChoice(Frame* frame, InstructionIndex index,
                                         std::vector<Value> operands) {
-  const Instruction& instruction = frame->plan->computation->At(index);
+  const Instruction& instruction = *frame->plan->At(index).instruction;
   bool possible = context_->domain().ChoosesByData();
   for (const ComputationIndex branch : BranchesOf(instruction)) {
     possible = possible && RunsApart(context_->module(), branch);
@@ -363,7 +385,7 @@ Device::StepValue Device::ExecuteChoice(Frame* frame, InstructionIndex index,
 }
 
 Device::StepValue Device::ExecuteCall(Frame* frame, InstructionIndex index) {
-  const Step& step = frame->plan->steps[static_cast<size_t>(index)];
+  const Step& step = frame->plan->At(index);
   std::vector<Value> operands = TakeOperands(frame, index);
   StartChild(frame, index,
              NewFrame(step.callees[0], FrameRole::kCall, frame->first_site + step.site, operands));

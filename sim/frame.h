@@ -111,6 +111,7 @@ struct Frame {
   int64_t execution = 0;                // how often the device ran this computation before
   std::shared_ptr<Pending> pending;     // kAsync: what it completes
   Value loop_state;                     // kCondition
+  int64_t turns_left = 0;               // kBody: with this one; 0: the condition tells
   std::shared_ptr<Choice> choice;       // kBranch: what it is a branch of
   std::vector<Value> values;            // by instruction; empty once read for the last time
   std::vector<int32_t> reads;           // reads still to come

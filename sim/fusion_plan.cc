@@ -157,10 +157,22 @@ class Fuser {
     }
   }
 
+  bool IsCopy(InstructionIndex index) const {
+    const Instruction& copy = At(index);
+    return copy.opcode == Opcode::kCopy &&
+           SameShapeAndLayout(*copy.shape, *At(copy.operands[0]).shape);
+  }
+
   void Replace(Group* group) {
     std::reverse(group->members.begin(), group->members.end());
     auto program = ElementwiseProgram::Compile(computation_, group->members);
-    if (!program) return;
+    if (!program) {
+      const InstructionIndex alone = group->members[0];
+      if (group->members.size() == 1 && IsCopy(alone)) {
+        plan_->steps[static_cast<size_t>(alone)].kind = StepKind::kHandOn;
+      }
+      return;
+    }
     for (const InstructionIndex m : group->members) {
       plan_->steps[static_cast<size_t>(m)].kind = StepKind::kSkip;
     }
@@ -168,6 +180,7 @@ class Fuser {
     last.kind = StepKind::kFused;
     last.program = static_cast<int32_t>(plan_->programs.size());
     plan_->programs.push_back(std::move(*program));
+    last.operands = plan_->programs.back().operands();
   }
 
   const Module& module_;

@@ -8,6 +8,7 @@
 #include "sim/collective_plan.h"
 #include "sim/fusion_plan.h"
 #include "sim/hash.h"
+#include "sim/view_plan.h"
 
 namespace hv {
 namespace {
@@ -77,6 +78,8 @@ class Planner {
     plan.steps.resize(instructions.size());
     for (size_t i = 0; i < instructions.size(); ++i) {
       Step& step = plan.steps[i];
+      step.instruction = &instructions[i];
+      step.operands = instructions[i].operands;
       step.kind = KindOf(instructions[i].opcode);
       plan.can_wait |= MeetsOthers(step.kind) || CanWaitInside(step.kind, instructions[i]);
     }
@@ -86,6 +89,7 @@ class Planner {
       if (c == module_.entry && plan_->mesh.devices() > 1) MarkAlike(&plan);
       FuseElementwise(module_, &plan);
       SkipWhatNothingNeeds(&plan);  // leaves that groups have taken in
+      ComposeViews(&plan);
       PinConstants(&plan);
     }
     SettleSteps(&plan);
@@ -135,7 +139,7 @@ class Planner {
         step.kind = StepKind::kSkip;
         continue;
       }
-      for (InstructionIndex o : plan->OperandsOf(static_cast<InstructionIndex>(i))) {
+      for (InstructionIndex o : plan->steps[i].operands) {
         needed[static_cast<size_t>(o)] = true;
       }
       for (InstructionIndex o : instruction.ControlPredecessors()) {
@@ -172,7 +176,6 @@ class Planner {
         continue;
       }
       step.kind = StepKind::kPinned;
-      step.reads = 1;  // that never comes
       plan->pinned.push_back(static_cast<InstructionIndex>(i));
     }
   }
@@ -190,12 +193,25 @@ class Planner {
       if (step.kind == StepKind::kWhile) {
         step.callees[0] = instruction.Computation(Attr::kCondition);
         step.callees[1] = instruction.Computation(Attr::kBody);
+        CountTurns(&step, plan);
       }
       if (step.kind == StepKind::kCall) {
         const bool is_call = instruction.opcode == Opcode::kCall;
         step.callees[0] = instruction.Computation(is_call ? Attr::kToApply : Attr::kCalls);
       }
     }
+  }
+
+  // A loop that a counter ends turns that often without its condition, if nobody observes that.
+  void CountTurns(Step* loop, ComputationPlan* plan) {
+    const ComputationIndex condition = loop->callees[0];
+    const bool is_silent =
+        !PlanOf(condition).can_wait && !has_effect_[static_cast<size_t>(condition)];
+    if (fusion_ == Fusion::kNone || !is_silent) return;
+    const std::optional<LoopCounter> counter = CounterOf(module_, *loop->instruction);
+    if (!counter) return;
+    loop->program = static_cast<int32_t>(plan->counters.size());
+    plan->counters.push_back(*counter);
   }
 
   // Own collectives first (AddCollectives numbered them), then every callee's sites in turn.
@@ -218,7 +234,7 @@ class Planner {
     const Computation& computation = *plan->computation;
     for (size_t i = 0; i < plan->steps.size(); ++i) {
       if (plan->steps[i].kind == StepKind::kSkip) continue;
-      for (InstructionIndex o : plan->OperandsOf(static_cast<InstructionIndex>(i))) {
+      for (InstructionIndex o : plan->steps[i].operands) {
         ++plan->steps[static_cast<size_t>(o)].reads;
       }
     }
@@ -240,7 +256,7 @@ class Planner {
         parts.emplace_back(instruction.operands[0], instruction.Int(Attr::kIndex, 0));
         continue;
       }
-      for (InstructionIndex o : plan->OperandsOf(static_cast<InstructionIndex>(i))) {
+      for (InstructionIndex o : plan->steps[i].operands) {
         only_parts[static_cast<size_t>(o)] = false;
       }
     }
@@ -273,7 +289,7 @@ class Planner {
           ++step.waits_for;
         }
       };
-      wait_for(plan->OperandsOf(static_cast<InstructionIndex>(i)));
+      wait_for(plan->steps[i].operands);
       wait_for(computation.instructions[i].ControlPredecessors());
       if (step.waits_for == 0) plan->first_ready.push_back(static_cast<InstructionIndex>(i));
     }

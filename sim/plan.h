@@ -16,8 +16,10 @@
 #include "base/result.h"
 #include "eval/elementwise_program.h"
 #include "hlo/module.h"
+#include "hlo/view.h"
 #include "sim/grouping.h"
 #include "sim/mesh.h"
+#include "sim/trip_count.h"
 
 namespace hv {
 
@@ -27,6 +29,7 @@ enum class StepKind : uint8_t {
   kPinned,       // a constant that every frame holds from the start
   kLocal,        // one device computes it by itself
   kFused,        // the last of a group of elementwise instructions, computed as one
+  kMove,         // the last of several instructions that only move elements, as one
   kHandOn,       // a conversion that its reader makes as it reads: yields its operand
   kTuple,
   kElement,      // get-tuple-element
@@ -42,6 +45,8 @@ enum class StepKind : uint8_t {
 };
 
 struct Step {
+  const Instruction* instruction = nullptr;
+  std::span<const InstructionIndex> operands;  // whose values the step reads
   StepKind kind = StepKind::kLocal;
   bool take = false;            // kElement: nobody else reads this part of the tuple
   bool alike = false;           // has one value on all devices: computed once for those of a process
@@ -49,7 +54,7 @@ struct Step {
   int32_t waits_for = 0;        // data flow: operands and control predecessors but parameters
   int32_t part = 0;             // kElement: which
   int32_t collective = -1;      // index into ModulePlan::collectives
-  int32_t program = -1;         // kFused: index into ComputationPlan::programs
+  int32_t program = -1;         // index into programs (kFused), views (kMove), counters (kWhile)
   ComputationIndex callees[2] = {-1, -1};  // kWhile: condition, body; kCall: one
   uint64_t site = 0;            // of its collective or of its first callee, from the frame's first
 };
@@ -69,6 +74,13 @@ struct Collective {
   int64_t channel = 0;                       // 0: none
 };
 
+// Movement that several instructions make together, from the operands of the first ones.
+struct ComposedView {
+  const Shape* shape = nullptr;
+  std::vector<InstructionIndex> operands;
+  Pieces pieces;
+};
+
 struct ComputationPlan {
   const Computation* computation = nullptr;
   ComputationIndex index = -1;
@@ -77,6 +89,8 @@ struct ComputationPlan {
   uint64_t sites = 0;      // of this computation with everything it calls
   std::vector<Step> steps;
   std::vector<ElementwiseProgram> programs;
+  std::vector<ComposedView> views;
+  std::vector<LoopCounter> counters;             // of loops whose conditions need not run
   std::vector<InstructionIndex> order;           // steps to run, in text order
   std::vector<InstructionIndex> pinned;
   std::vector<int32_t> reads, waits_for;         // copies of the step fields: a frame's start state
@@ -84,12 +98,7 @@ struct ComputationPlan {
   std::vector<InstructionIndex> successors;      // data flow, one list per instruction, back to back
   std::vector<int32_t> successor_begin;          // size: steps + 1
 
-  // The instructions whose values a step reads.
-  std::span<const InstructionIndex> OperandsOf(InstructionIndex i) const {
-    const Step& step = steps[static_cast<size_t>(i)];
-    if (step.kind != StepKind::kFused) return computation->At(i).operands;
-    return programs[static_cast<size_t>(step.program)].operands();
-  }
+  const Step& At(InstructionIndex i) const { return steps[static_cast<size_t>(i)]; }
 };
 
 struct ModulePlan {

@@ -1,5 +1,7 @@
 // How often a loop turns, read off its text: what the compiler has written into backend_config, or a
 // counter that runs from a constant to a constant.
+#include "sim/trip_count.h"
+
 #include <charconv>
 #include <memory>
 #include <optional>
@@ -90,21 +92,15 @@ std::optional<int64_t> StatePart(const Spot& at) {
   return part.Int(Attr::kIndex, 0);
 }
 
-// A part of the state that counts up to a limit.
-struct Counter {
-  int64_t part = 0, step = 0;
-  int64_t end = 0;  // the loop goes on below it
-};
-
 // counter < limit, or <=, as the root of the condition; the limit as `end`.
-std::optional<Counter> BoundOf(const Spot& root) {
+std::optional<LoopCounter> BoundOf(const Spot& root) {
   if (root.instruction().opcode != Opcode::kCompare) return {};
   const std::string_view direction = root.instruction().Text(Attr::kCompareDirection);
   const auto part = StatePart(Operand(root, 0));
   const auto limit = ConstantAt(Operand(root, 1));
   constexpr int64_t kLargest = int64_t{1} << 40;  // keeps sums and differences in range
   if (!part || !limit || *limit > kLargest || (direction != "LT" && direction != "LE")) return {};
-  return Counter{*part, 0, *limit + (direction == "LE" ? 1 : 0)};
+  return LoopCounter{*part, 0, *limit + (direction == "LE" ? 1 : 0)};
 }
 
 // counter + constants, as the same part of the body's result.
@@ -122,22 +118,32 @@ std::optional<int64_t> StepOf(const Spot& root, int64_t part) {
   return step;
 }
 
-// A counter whose last step stays in its type.
-std::optional<Counter> CounterOf(const Module& module, const Instruction& loop) {
-  auto counter = BoundOf(RootOf(module, loop.Computation(Attr::kCondition)));
+}  // namespace
+
+// Its last step stays in its type.
+std::optional<LoopCounter> CounterOf(const Module& module, const Instruction& loop) {
+  const Spot condition = RootOf(module, loop.Computation(Attr::kCondition));
+  auto counter = BoundOf(condition);
   if (!counter) return {};
   const auto step = StepOf(RootOf(module, loop.Computation(Attr::kBody)), counter->part);
   constexpr int64_t kLargestStep = int64_t{1} << 40;
   if (!step || *step <= 0 || *step > kLargestStep) return {};
   counter->step = *step;
   const ElementType type = loop.shape->elements[static_cast<size_t>(counter->part)]->type;
+  const Instruction& compared =
+      condition.computation->At(condition.instruction().operands[0]);
+  if (compared.shape->type != type) return {};  // its bits read as another type
   const int width = BitWidth(type) - (IsSigned(type) ? 1 : 0);
   const int64_t last = counter->end - 1 + *step;
   if (width < 62 && last >= int64_t{1} << width) return {};
   return counter;
 }
 
-}  // namespace
+std::optional<int64_t> LoopCounter::TurnsFrom(int64_t start) const {
+  constexpr int64_t kLowest = -(int64_t{1} << 40);
+  if (start < kLowest) return {};
+  return end <= start ? 0 : (end - start + step - 1) / step;
+}
 
 bool CountsToItsEnd(const Module& module, const Instruction& loop) {
   return CounterOf(module, loop).has_value();
@@ -150,10 +156,7 @@ int64_t TripCountOf(const Module& module, const Computation& computation,
   const Spot state = Plain({&module, &computation, loop.operands[0], nullptr});
   if (!counter || state.instruction().opcode != Opcode::kTuple) return -1;
   const auto first = ConstantAt(Operand(state, static_cast<size_t>(counter->part)));
-  constexpr int64_t kLowest = -(int64_t{1} << 40);
-  if (!first || *first < kLowest) return -1;
-  if (counter->end <= *first) return 0;
-  return (counter->end - *first + counter->step - 1) / counter->step;
+  return first ? counter->TurnsFrom(*first).value_or(-1) : -1;
 }
 
 }  // namespace hv
