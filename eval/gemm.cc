@@ -1,6 +1,6 @@
 // The usual three-level blocking: panels of A and B, packed unless they are small, so that a tile runs
-// over k with its sums in registers. Only the order over k matters for the bits, and it is kept: a later block of k
-// continues from the stored partial sums. Few rows or columns go another way.
+// over k with its sums in registers. Only the order over k matters for the bits, and it is kept: a
+// later block of k continues from the stored partial sums. Few rows or columns go another way.
 #include "eval/gemm.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Loops that a counter ends turn as often as their conditions say, and those run only where they must.
 #include <fmt/format.h>
 
-#include "sim/trip_count.h"
+#include "sim/plan.h"
 #include "tests/unit/sim/sim_testing.h"
 
 namespace hv {
