@@ -44,6 +44,16 @@ TEST(Rounding, TruthOfASumAtItsThreshold) {
   EXPECT_NE(r.verdict, Verdict::kRefuted);
 }
 
+// No other arithmetic: a function is not exact because its types are not those of sums.
+TEST(Rounding, FunctionsAlone) {
+  const std::string x = "x = f32[8] parameter(0)\n";
+  const CaseReport r = VerdictOf(
+      kFour, x + "ROOT r = f32[8] copy(x)\n",
+      x + "f = c64[5] fft(x), fft_type=RFFT, fft_length={8}\n"
+          "ROOT r = f32[8] fft(f), fft_type=IRFFT, fft_length={8}\n");
+  EXPECT_NE(r.verdict, Verdict::kRefuted);
+}
+
 // Equal over the reals: what is rounded on the way, and where, is no evidence of a difference.
 TEST(Rounding, QuotientsAndPrecisionAreNoWholeNumbers) {
   const auto of = [](const std::string& body) { return "x = f32[4] parameter(0)\n" + body; };
