@@ -31,9 +31,15 @@ class Watchdog {
 
   void LimitWaits(double seconds);  // 0: waits may take for ever
   // Who is waited for and what is known of them, in words; empty: nobody knows. Before any wait.
-  void SetWhom(std::function<std::string()> whom) { whom_ = std::move(whom); }
+  void SetWhom(std::function<std::string()> whom) {
+    const std::lock_guard lock(mutex_);  // the thread looks at it already
+    whom_ = std::move(whom);
+  }
   // Called every now and then while the process works; before any wait.
-  void SetAtWork(std::function<void()> at_work) { at_work_ = std::move(at_work); }
+  void SetAtWork(std::function<void()> at_work) {
+    const std::lock_guard lock(mutex_);
+    at_work_ = std::move(at_work);
+  }
 
   // A stretch of waiting; `watchdog` may be null.
   class Wait {

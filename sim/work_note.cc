@@ -20,7 +20,7 @@ WorkNote::Run::~Run() {
 
 std::string WorkNote::Text() {
   const std::lock_guard lock(reading);
-  const Instruction* instruction = current_.load(std::memory_order_relaxed);
+  const Instruction* instruction = current_.load(std::memory_order_acquire);
   if (instruction == nullptr) return "";
   return std::string(instruction->name) + " (" + std::string(ToString(instruction->opcode)) + ")";
 }

@@ -13,7 +13,7 @@ class WorkNote {
  public:
   // The instruction stays alive until the run ends.
   static void Set(const Instruction& instruction) {
-    current_.store(&instruction, std::memory_order_relaxed);
+    current_.store(&instruction, std::memory_order_release);
   }
   // Of a run; nobody reads a module that is gone.
   class Run {

@@ -34,15 +34,16 @@ run run_hlo --threads=2 --no-outputs "$scratch/module.hlo"
 
 # Open MPI keeps memory until a rank ends, and unloads the code that could be named for it.
 ASAN_OPTIONS+=:detect_leaks=0
+limit=--timeout=600  # with a limit a thread watches each rank
 for n in $ranks; do
   for way in memfd window p2p; do
     export HV_TRANSPORT=$way
     echo "HV_TRANSPORT=$way"
-    run run_hlo -n "$n" -q --cases "$cases/collectives"
-    run run_hlo -n "$n" --threads=2 --no-outputs "$scratch/module.hlo"
+    run run_hlo -n "$n" $limit -q --cases "$cases/collectives"
+    run run_hlo -n "$n" $limit --threads=2 --no-outputs "$scratch/module.hlo"
   done
   export HV_TRANSPORT=auto
-  run verify_rewrite -n "$n" -q scenarios
-  HV_RANKS_PER_NODE=2 run verify_rewrite -n "$n" -q scenarios
+  run verify_rewrite -n "$n" $limit -q scenarios
+  HV_RANKS_PER_NODE=2 run verify_rewrite -n "$n" $limit -q scenarios
 done
 echo "nothing found by the $kind sanitizer"
