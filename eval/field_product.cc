@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/integers.h"
 #include "base/parallel.h"
 #include "eval/vector_isa.h"
 
@@ -23,8 +24,6 @@ typedef unsigned __int128 Wide;
 constexpr size_t At(int64_t position) { return static_cast<size_t>(position); }
 
 constexpr int64_t kProductsPerThread = int64_t{1} << 18;
-
-int64_t CeilOfRatio(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 // Calls body(begin, end) for m rows of n sums of k products each.
 template <class Body>
@@ -136,7 +135,7 @@ void MultiplyLimbs(int64_t m, int64_t n, int64_t k, std::span<const FieldPair> a
         row[2][At(j)] = number >> 2 * kRightBits;
       }
     }
-    ForRows(CeilOfRatio(m, kRows), kRows * columns, k, [&](int64_t begin, int64_t end) {
+    ForRows(CeilDiv(m, kRows), kRows * columns, k, [&](int64_t begin, int64_t end) {
       for (int64_t i = kRows * begin; i < std::min(m, kRows * end); i += kRows) {
         std::array<std::array<Field, kColumns>, kRows> total = {};
         for (int64_t p = 0; p < k; p += kProducts) {

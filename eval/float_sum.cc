@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/integers.h"
 #include "base/parallel.h"
 #include "eval/lane_sum.h"
 #include "eval/narrow_floats.h"
@@ -125,7 +126,7 @@ class FloatSum {
     const int64_t block = runs ? kLanes : side_by_side ? kContiguous : kSideBySide;
     // A block of results that lie side by side stays within one row of them.
     const int64_t row = side_by_side && !runs ? g_.kept.back().extent : g_.results;
-    const int64_t per_row = (row + block - 1) / block;
+    const int64_t per_row = CeilDiv(row, block);
     const int64_t grain = kTermsPerThread / std::max<int64_t>(g_.terms * block, 1) + 1;
     ParallelFor(g_.results / row * per_row, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/integers.h"
 #include "base/parallel.h"
 #include "eval/lane_sum_kernels.h"
 #include "eval/move.h"
@@ -25,8 +26,6 @@ constexpr int64_t kColumns = 1024;  // results side by side, at a time
 constexpr int64_t kRows = 64;       // results of one chunk, at a time
 constexpr int64_t kTermsPerThread = int64_t{1} << 18;
 
-int64_t CeilOfRatio(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 class LaneSum {
  public:
   LaneSum(const ReduceGeometry& g, const Value& input)
@@ -35,7 +34,7 @@ class LaneSum {
         width_(input.element_bytes()),
         input_(input.bytes().data()),
         kernels_(lanes::FastestKernels()),
-        chunks_(CeilOfRatio(g.terms, kChunk)),
+        chunks_(CeilDiv(g.terms, kChunk)),
         runs_(g.reduced.empty() || (g.reduced.size() == 1 && g.reduced[0].in_stride == 1)),
         side_by_side_(!runs_ && !g.kept.empty() && g.kept.back().in_stride == 1),
         row_(g.kept.empty() ? 1 : g.kept.back().extent),
@@ -43,7 +42,7 @@ class LaneSum {
         chunk_sums_(static_cast<size_t>(chunks_ * g.results)) {}
 
   void AddTo(double* sums) {
-    const int64_t per_row = CeilOfRatio(row_, piece_);
+    const int64_t per_row = CeilDiv(row_, piece_);
     const int64_t grain = kTermsPerThread / (std::min(kChunk, g_.terms) * piece_) + 1;
     ParallelFor(g_.results / row_ * per_row * chunks_, grain, [&](int64_t begin, int64_t end) {
       Worker worker(*this);
@@ -124,7 +123,7 @@ class LaneSum {
         double* sum = terms <= kBlock ? out : lane_.data();
         if (sum != out) std::fill_n(sum, count, 0.0);
         for (int64_t t = lane; t < terms; t += kBlock) {
-          AddRows(t, kLanes, std::min(kLanes, CeilOfRatio(terms - t, kLanes)), sum, count);
+          AddRows(t, kLanes, std::min(kLanes, CeilDiv(terms - t, kLanes)), sum, count);
         }
         for (int64_t i = 0; sum != out && i < count; ++i) out[i] += sum[i];
       }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/integers.h"
 #include "base/parallel.h"
 #include "eval/move.h"
 #include "eval/stream_copy.h"
@@ -230,7 +231,7 @@ class DirectCompletion::Work {
   std::pair<int64_t, int64_t> SliceOf(size_t n, size_t o) const {
     const int64_t count = collective_.operands[o]->element_count;
     const auto ranks = static_cast<int64_t>(ranks_.size());
-    const int64_t grains = (count + kSliceGrain - 1) / kSliceGrain;
+    const int64_t grains = CeilDiv(count, kSliceGrain);
     const auto edge = [&](int64_t i) { return std::min(count, grains * i / ranks * kSliceGrain); };
     return {edge(static_cast<int64_t>(n)), edge(static_cast<int64_t>(n) + 1)};
   }

@@ -4,11 +4,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/integers.h"
+
 namespace hv {
 namespace {
-
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }  // b > 0
-int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }   // b > 0
 
 // Walks the region's digits from the outermost in. At each level the access's digits divide into
 // big ones (multiples of the level's stride, they move the level's coordinate) and small ones (left

@@ -12,6 +12,7 @@
 #include "hlo/parser.h"
 #include "hlo/printer.h"
 #include "passes/registry.h"
+#include "tests/unit/changed_text.h"
 
 namespace hv {
 
@@ -57,13 +58,6 @@ inline void ExpectReadsBack(const PipelineResult& result) {
   ASSERT_TRUE(again) << FormatError(again.error()) << text;
   std::string why;
   EXPECT_TRUE(SameModule(result.module, *again, &why)) << why << "\n" << text;
-}
-
-// `text` with the first `from` replaced by `to`.
-inline std::string With(std::string text, std::string_view from, std::string_view to) {
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
 }
 
 inline int CountOf(const Module& module, Opcode opcode) {

@@ -7,15 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "proof_text.h"
+#include "tests/unit/changed_text.h"
 
 namespace hv {
 namespace {
-
-std::string With(std::string text, const std::string& from, const std::string& to) {
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
 
 constexpr char kReduce[] =
     ", channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=sum\n";
