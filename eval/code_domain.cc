@@ -159,7 +159,7 @@ Result<Value> CodeDomain::Gather(const KernelCall& call, std::vector<Value> oper
   if (!operands[1].IsNative()) return DataDependentIndex(call);
   const IndexPlan plan =
       PlanGather(call.instruction, *operands[0].shape(), *operands[1].shape(), *call.shape);
-  return GatherWith(plan, operands[0], IntegersOf(operands[1]), call.shape);
+  return GatherWith(plan, operands[0], operands[1], call.shape);
 }
 
 Result<Value> CodeDomain::Scatter(const KernelCall& call, std::vector<Value> operands) {
@@ -176,7 +176,7 @@ Result<Value> CodeDomain::Scatter(const KernelCall& call, std::vector<Value> ope
     results.push_back(Owned(Lift(operand)).WithShape(ResultShapes(call)[k]));
     updates.push_back(Lift(operands[n + 1 + k]));
   }
-  HV_RETURN_IF_ERROR(ScatterWith(plan, results, IntegersOf(operands[n]), updates, combiner));
+  HV_RETURN_IF_ERROR(ScatterWith(plan, results, operands[n], updates, combiner));
   return PackResults(call, std::move(results));
 }
 

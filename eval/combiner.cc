@@ -21,7 +21,7 @@ constexpr int64_t kLineBytes = 64;
 struct StretchArgs {
   std::byte* into;
   const std::byte* from;
-  std::span<const Stretch> stretches, ahead;
+  Stretches stretches, ahead;
   int64_t length;
 };
 
@@ -31,13 +31,13 @@ HV_INLINE void AddStretches(const StretchArgs& a) {
   constexpr int64_t kStep = 16;
   T* into = reinterpret_cast<T*>(a.into);
   const T* from = reinterpret_cast<const T*>(a.from);
-  const std::span<const Stretch> stretches = a.stretches, ahead = a.ahead;
+  const Stretches stretches = a.stretches, ahead = a.ahead;
   const int64_t length = kBytes > 0 ? kBytes / static_cast<int64_t>(sizeof(T)) : a.length;
   const int64_t bytes = length * static_cast<int64_t>(sizeof(T));
-  for (size_t k = 0; k < stretches.size(); ++k) {
-    if (k < ahead.size()) PrefetchLines<kBytes>(into + ahead[k].into, bytes, true);
-    T* to = into + stretches[k].into;
-    const T* terms = from + stretches[k].from;
+  for (size_t k = 0; k < stretches.count; ++k) {
+    if (k < ahead.count) PrefetchLines<kBytes>(into + ahead.into[k], bytes, true);
+    T* to = into + stretches.into[k];
+    const T* terms = from + stretches.from[k];
     int64_t i = 0;
     for (; i + kStep <= length; i += kStep) {
       T sum[kStep];  // all of them before the first is stored: vectors
@@ -56,7 +56,7 @@ struct StretchKernels {
 template <class T>
 StretchKernels StretchSum() {
   return {isa::Choose<StretchArgs, AddStretches<T, 0>, Isa::kAvx2>(),
-          isa::Choose<StretchArgs, AddStretches<T, kLineBytes>, Isa::kAvx2>()};
+          isa::Choose<StretchArgs, AddStretches<T, kLineBytes>, Isa::kAvx512>()};
 }
 
 // For sums of types that are stored as they are added; none for others.
@@ -98,7 +98,7 @@ class OpCombiner : public Combiner {
   }
   Status CombineStretches(std::span<std::byte* const> accumulators,
                           std::span<const std::byte* const> values, std::span<const int> widths,
-                          std::span<const Stretch> stretches, std::span<const Stretch> ahead,
+                          const Stretches& stretches, const Stretches& ahead,
                           int64_t length) override {
     if (stretch_sum_.of_any == nullptr) {
       return Combiner::CombineStretches(accumulators, values, widths, stretches, ahead, length);
@@ -191,17 +191,17 @@ Status CheckTypes(const ScalarProgram& program, std::span<const ElementType> typ
 
 Status Combiner::CombineStretches(std::span<std::byte* const> accumulators,
                                   std::span<const std::byte* const> values,
-                                  std::span<const int> widths, std::span<const Stretch> stretches,
-                                  std::span<const Stretch> ahead, int64_t length) {
+                                  std::span<const int> widths, const Stretches& stretches,
+                                  const Stretches& ahead, int64_t length) {
   std::vector<std::byte*> into(accumulators.size());
   std::vector<const std::byte*> from(values.size());
-  for (size_t i = 0; i < stretches.size(); ++i) {
+  for (size_t i = 0; i < stretches.count; ++i) {
     for (size_t k = 0; k < into.size(); ++k) {
-      if (i < ahead.size()) {
-        PrefetchLines(accumulators[k] + ahead[i].into * widths[k], length * widths[k], true);
+      if (i < ahead.count) {
+        PrefetchLines(accumulators[k] + ahead.into[i] * widths[k], length * widths[k], true);
       }
-      into[k] = accumulators[k] + stretches[i].into * widths[k];
-      from[k] = values[k] + stretches[i].from * widths[k];
+      into[k] = accumulators[k] + stretches.into[i] * widths[k];
+      from[k] = values[k] + stretches.from[i] * widths[k];
     }
     HV_RETURN_IF_ERROR(Combine(into, from, static_cast<size_t>(length)));
   }

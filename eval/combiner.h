@@ -13,9 +13,11 @@
 
 namespace hv {
 
-// Contiguous elements to combine into contiguous accumulators: where they start in either array.
-struct Stretch {
-  int64_t into, from;
+// Runs of elements to combine into runs of accumulators: where each starts in either array.
+struct Stretches {
+  const int64_t* into = nullptr;
+  const int64_t* from = nullptr;
+  size_t count = 0;
 };
 
 // Starts to bring the first of `bytes` bytes into the cache: kBytes, if that is not 0.
@@ -43,8 +45,8 @@ class Combiner {
   // Those of `ahead` come next.
   virtual Status CombineStretches(std::span<std::byte* const> accumulators,
                                   std::span<const std::byte* const> values,
-                                  std::span<const int> widths, std::span<const Stretch> stretches,
-                                  std::span<const Stretch> ahead, int64_t length);
+                                  std::span<const int> widths, const Stretches& stretches,
+                                  const Stretches& ahead, int64_t length);
   // Folds `count` values into one accumulator, in order, where that is fast; false if it is not
   // done.
   virtual bool FoldRun(std::byte* accumulator, const std::byte* values, size_t count) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "eval/domain.h"
 #include "eval/move.h"
 #include "eval/odometer.h"
 #include "eval/vector_isa.h"
@@ -75,38 +76,80 @@ IndexPlan Plan(const Dimensions& d, const Shape& operand, const Shape& indices,
 struct Places {
   static constexpr int64_t kMost = 64;
   int64_t count = 0;
+  bool all_inside = true;
   int64_t operand[kMost], side[kMost];  // offsets
   int64_t moved[kMost];                 // is not 0 where a window would not lie inside
 };
 
-// What one component of index vectors adds to the places of their windows: starts are clamped.
+// What one component of index vectors adds to the places of their windows: starts are clamped. The
+// first component begins the places.
 struct StartArgs {
-  const int64_t* starts;
+  const std::byte* starts;
   int64_t step, last, stride;
-  int64_t *operand, *moved;
+  int64_t *operand, *moved, *side;
+  int64_t first_side, side_step;
   int64_t count;
+  bool first;
+  int64_t outside;  // is not 0 where one was clamped
 };
 
-HV_INLINE void AddStarts(const StartArgs& a) {
-  const auto add = [&](int64_t step) {
-    const int64_t* __restrict starts = a.starts;
+template <class T>
+HV_INLINE void AddStarts(StartArgs* const& args) {
+  StartArgs& a = *args;
+  const auto add = [&](int64_t step, bool first) {
+    const T* __restrict starts = reinterpret_cast<const T*>(a.starts);
     int64_t *__restrict operand = a.operand, *__restrict moved = a.moved;
-    for (int64_t i = 0; i < a.count; ++i) {
+    int64_t* __restrict side = a.side;
+    const int64_t last = a.last, stride = a.stride, count = a.count;
+    const int64_t first_side = a.first_side, side_step = a.side_step;
+    int64_t outside = 0;
+    for (int64_t i = 0; i < count; ++i) {
       const int64_t start = starts[i * step];
-      const int64_t clamped = start < 0 ? 0 : start > a.last ? a.last : start;
-      operand[i] += clamped * a.stride;
-      moved[i] |= clamped ^ start;
+      const int64_t clamped = std::min(std::max(start, int64_t{0}), last);
+      operand[i] = (first ? 0 : operand[i]) + clamped * stride;
+      moved[i] = (first ? 0 : moved[i]) | (clamped ^ start);
+      if (first) side[i] = first_side + i * side_step;
+      outside |= clamped ^ start;
     }
+    a.outside = outside;
   };
-  a.step == 1 ? add(1) : add(a.step);
+  if (a.step != 1) return add(a.step, a.first);
+  a.first ? add(1, true) : add(1, false);
 }
+
+// Index vectors, read where they lie if they are of the common types.
+class Indices {
+ public:
+  explicit Indices(const Value& value) : data_(value.bytes().data()) {
+    const ElementType type = value.shape()->type;
+    if (type == ElementType::kS32) {
+      width_ = sizeof(int32_t);
+      add_ = isa::Choose<StartArgs*, AddStarts<int32_t>, Isa::kAvx512>();
+    } else if (type != ElementType::kS64) {
+      converted_ = IntegersOf(value);
+      data_ = reinterpret_cast<const std::byte*>(converted_.data());
+    }
+  }
+  Indices(const Indices&) = delete;
+  // Of components that begin with number `at`; false if one does not lie inside.
+  bool AddTo(int64_t at, StartArgs args) const {
+    args.starts = data_ + at * width_;
+    add_(&args);
+    return args.outside == 0;
+  }
+
+ private:
+  const std::byte* data_;
+  std::vector<int64_t> converted_;
+  int64_t width_ = sizeof(int64_t);
+  void (*add_)(StartArgs* const&) = isa::Choose<StartArgs*, AddStarts<int64_t>, Isa::kAvx512>();
+};
 
 // Visits the windows of the index vectors [begin, end) in order, some at a time; offsets are counted
 // in elements, times `scale`.
 class Windows {
  public:
-  Windows(const IndexPlan& plan, std::span<const int64_t> indices, int64_t begin, int64_t end,
-          int64_t scale)
+  Windows(const IndexPlan& plan, const Indices& indices, int64_t begin, int64_t end, int64_t scale)
       : plan_(plan),
         indices_(indices),
         scale_(scale),
@@ -120,6 +163,7 @@ class Windows {
   // The next places; none at the end.
   void Next(Places* places) {
     places->count = 0;
+    places->all_inside = true;
     while (left_ > 0 && places->count < Places::kMost) {
       const int64_t count = std::min({Places::kMost - places->count, last_.extent - at_, left_});
       Append(places, count);
@@ -136,15 +180,27 @@ class Windows {
   // `count` of them along the last digit of the batch.
   void Append(Places* places, int64_t count) {
     const int64_t first = std::exchange(places->count, places->count + count);
-    for (int64_t i = 0; i < count; ++i) {
-      places->operand[first + i] = 0;
-      places->side[first + i] = (outer_.out() + (at_ + i) * last_.out_stride) * scale_;
-      places->moved[first + i] = 0;
+    const int64_t side = (outer_.out() + at_ * last_.out_stride) * scale_;
+    const int64_t side_step = last_.out_stride * scale_;
+    for (int64_t i = 0; plan_.components.empty() && i < count; ++i) {
+      places->operand[first + i] = places->moved[first + i] = 0;
+      places->side[first + i] = side + i * side_step;
     }
-    const int64_t* starts = indices_.data() + outer_.in() + at_ * last_.in_stride;
+    int64_t starts = outer_.in() + at_ * last_.in_stride;
     for (const IndexPlan::Start& component : plan_.components) {
-      add_starts_({starts, last_.in_stride, component.last, component.stride * scale_,
-                   places->operand + first, places->moved + first, count});
+      places->all_inside &= indices_.AddTo(
+          starts, {.starts = nullptr,
+                   .step = last_.in_stride,
+                   .last = component.last,
+                   .stride = component.stride * scale_,
+                   .operand = places->operand + first,
+                   .moved = places->moved + first,
+                   .side = places->side + first,
+                   .first_side = side,
+                   .side_step = side_step,
+                   .count = count,
+                   .first = &component == plan_.components.data(),
+                   .outside = 0});
       starts += plan_.component_stride;
     }
     for (const IndexPlan::BatchStart& b : plan_.batch_starts) {
@@ -157,23 +213,24 @@ class Windows {
   }
 
   const IndexPlan& plan_;
-  std::span<const int64_t> indices_;
+  const Indices& indices_;
   int64_t scale_;
   Digit last_;
   Odometer outer_;
   int64_t at_, left_;
-  void (*const add_starts_)(const StartArgs&) =
-      isa::Choose<StartArgs, AddStarts, Isa::kAvx512>();
 };
 
 bool IsEmpty(std::span<const Digit> digits) { return Odometer::Count(digits) == 0; }
 
 // Contiguous stretches that make up a window, as offsets in operand and window side.
-struct Stretches {
+struct WindowStretches {
+  struct Offset {
+    int64_t into, from;
+  };
   int64_t length = 1;
-  std::vector<Stretch> offsets;
+  std::vector<Offset> offsets;
 
-  explicit Stretches(const Piece& window) {
+  explicit WindowStretches(const Piece& window) {
     std::span<const Digit> outer = window.digits;
     if (!outer.empty() && outer.back().in_stride == 1 && outer.back().out_stride == 1) {
       length = outer.back().extent;
@@ -201,29 +258,46 @@ void CopyRun(const std::byte* from, std::byte* to, int64_t bytes) {
   }
 }
 
-// The stretches of windows that lie inside; returns how many.
-size_t StretchesInside(const Places& places, std::span<const Stretch> offsets, Stretch* out) {
-  const int64_t windows = places.count;
-  size_t count = 0;
-  if (offsets.size() == 1) {  // at the window's own place
-    for (int64_t i = 0; i < windows; ++i) {
-      out[count] = {places.operand[i], places.side[i]};
-      count += places.moved[i] == 0;
-    }
-    return count;
+// Some windows of a scatter and the stretches of those that lie inside.
+class ScatterBlock {
+ public:
+  explicit ScatterBlock(const WindowStretches& window)
+      : offsets_(window.offsets),
+        into_(static_cast<size_t>(Places::kMost) * offsets_.size()),
+        from_(into_.size()) {}
+  ScatterBlock(const ScatterBlock&) = delete;  // it points to parts of itself
+
+  bool MoveOn(Windows* windows) {  // false at the end
+    windows->Next(&places_);
+    inside_ = {places_.operand, places_.side, static_cast<size_t>(places_.count)};
+    if (offsets_.size() != 1 || !places_.all_inside) inside_ = FindInside();
+    return places_.count > 0;
   }
-  for (int64_t i = 0; i < windows; ++i) {
-    for (size_t s = 0; places.moved[i] == 0 && s < offsets.size(); ++s) {
-      out[count++] = {places.operand[i] + offsets[s].into, places.side[i] + offsets[s].from};
+  const Stretches& inside() const { return inside_; }
+
+ private:
+  Stretches FindInside() {
+    size_t count = 0;
+    for (int64_t i = 0; i < places_.count; ++i) {
+      if (places_.moved[i] != 0) continue;
+      for (const WindowStretches::Offset& offset : offsets_) {
+        into_[count] = places_.operand[i] + offset.into;
+        from_[count++] = places_.side[i] + offset.from;
+      }
     }
+    return {into_.data(), from_.data(), count};
   }
-  return count;
-}
+
+  Places places_;
+  const std::vector<WindowStretches::Offset>& offsets_;
+  std::vector<int64_t> into_, from_;
+  Stretches inside_;
+};
 
 struct GatherArgs {
   const IndexPlan& plan;
-  std::span<const int64_t> indices;
-  const Stretches& stretches;
+  const Indices& indices;
+  const WindowStretches& window;
   const std::byte* operand;
   std::byte* result;
   int64_t width;
@@ -234,10 +308,11 @@ struct GatherArgs {
 template <int64_t kBytes, bool kAlone>
 void Gather(const GatherArgs& args, int64_t begin, int64_t end) {
   // Copies of its own: what is written might be anything, for all that compilers know.
-  const auto [plan, indices, stretches, operand, result, width] = args;
-  const std::span<const Stretch> offsets = stretches.offsets;
-  const int64_t bytes = stretches.length * width;
-  Windows windows(plan, indices, begin, end, width);
+  const std::byte* const operand = args.operand;
+  std::byte* const result = args.result;
+  const int64_t width = args.width, bytes = args.window.length * width;
+  const std::span<const WindowStretches::Offset> offsets = args.window.offsets;
+  Windows windows(args.plan, args.indices, begin, end, width);
   Places places[2];
   windows.Next(&places[0]);
   for (int now = 0; places[now].count > 0; now ^= 1) {
@@ -247,7 +322,7 @@ void Gather(const GatherArgs& args, int64_t begin, int64_t end) {
       const std::byte* from = operand + here.operand[i];
       std::byte* to = result + here.side[i];
       if (kAlone) return CopyRun<kBytes>(from, to, bytes);
-      for (const Stretch& s : offsets) {
+      for (const WindowStretches::Offset& s : offsets) {
         CopyRun<kBytes>(from + s.into * width, to + s.from * width, bytes);
       }
     };
@@ -310,7 +385,7 @@ IndexPlan PlanScatter(const Instruction& scatter, const Shape& operand, const Sh
               operand, indices, updates);
 }
 
-Value GatherWith(const IndexPlan& plan, const Value& operand, std::span<const int64_t> indices,
+Value GatherWith(const IndexPlan& plan, const Value& operand, const Value& indices,
                  const Shape* result_shape) {
   Value result = NewLike(operand, result_shape);
   std::byte* out = result.MutableBytes().data();
@@ -319,43 +394,35 @@ Value GatherWith(const IndexPlan& plan, const Value& operand, std::span<const in
     std::memset(out, 0, result.bytes().size());
     return result;
   }
-  const Stretches stretches(plan.window);
-  const int64_t width = operand.element_bytes(), run = stretches.length * width;
-  const GatherArgs args{plan, indices, stretches, operand.bytes().data(), out, width};
-  const int64_t runs = std::ssize(stretches.offsets);
+  const WindowStretches window(plan.window);
+  const Indices starts(indices);
+  const int64_t width = operand.element_bytes(), run = window.length * width;
+  const GatherArgs args{plan, starts, window, operand.bytes().data(), out, width};
+  const int64_t runs = std::ssize(window.offsets);
   const GatherKernel gather = runs == 1 ? FindGather<true>(run) : FindGather<false>(run);
   ParallelFor(Odometer::Count(plan.batch), kBytesPerThread / (run * runs) + 1,
               [&](int64_t begin, int64_t end) { gather(args, begin, end); });
   return result;
 }
 
-Status ScatterWith(const IndexPlan& plan, std::span<Value> operands,
-                   std::span<const int64_t> indices, std::span<const Value> updates,
-                   Combiner& combiner) {
+Status ScatterWith(const IndexPlan& plan, std::span<Value> operands, const Value& indices,
+                   std::span<const Value> updates, Combiner& combiner) {
   if (IsEmpty(plan.batch) || IsEmpty(plan.window.digits)) return {};
-  const Stretches stretches(plan.window);
+  const WindowStretches window(plan.window);
   std::vector<std::byte*> accumulators;
   std::vector<const std::byte*> values;
   for (Value& o : operands) accumulators.push_back(o.MutableBytes().data());
   for (const Value& u : updates) values.push_back(u.bytes().data());
   std::vector<int> widths;
   for (const Value& o : operands) widths.push_back(o.element_bytes());
-  const size_t most = static_cast<size_t>(Places::kMost) * stretches.offsets.size();
-  std::vector<Stretch> now(most), next(most);
-  Windows windows(plan, indices, 0, Odometer::Count(plan.batch), 1);
-  Places places;
-  const auto find_next = [&] {
-    windows.Next(&places);
-    return StretchesInside(places, stretches.offsets, next.data());
-  };
-  // All windows of a block may lie outside: the places tell the end.
-  size_t to_come = find_next();
-  while (places.count > 0) {
-    now.swap(next);
-    const size_t count = std::exchange(to_come, find_next());
-    HV_RETURN_IF_ERROR(combiner.CombineStretches(accumulators, values, widths,
-                                                 std::span(now).first(count),
-                                                 std::span(next).first(to_come), stretches.length));
+  const Indices starts(indices);
+  Windows windows(plan, starts, 0, Odometer::Count(plan.batch), 1);
+  ScatterBlock blocks[2] = {ScatterBlock(window), ScatterBlock(window)};
+  bool more = blocks[0].MoveOn(&windows);
+  for (int now = 0; more; now ^= 1) {
+    more = blocks[now ^ 1].MoveOn(&windows);
+    HV_RETURN_IF_ERROR(combiner.CombineStretches(accumulators, values, widths, blocks[now].inside(),
+                                                 blocks[now ^ 1].inside(), window.length));
   }
   return {};
 }

@@ -36,13 +36,12 @@ IndexPlan PlanScatter(const Instruction& scatter, const Shape& operand, const Sh
                       const Shape& updates);
 
 // Starts are clamped so that windows lie inside; an empty operand yields zeros.
-Value GatherWith(const IndexPlan& plan, const Value& operand, std::span<const int64_t> indices,
+Value GatherWith(const IndexPlan& plan, const Value& operand, const Value& indices,
                  const Shape* result);
 
 // Windows that do not lie inside are skipped whole; the others are combined in order.
 // `operands` are the results-to-be, unique; updates have their encodings and widths.
-Status ScatterWith(const IndexPlan& plan, std::span<Value> operands,
-                   std::span<const int64_t> indices, std::span<const Value> updates,
-                   Combiner& combiner);
+Status ScatterWith(const IndexPlan& plan, std::span<Value> operands, const Value& indices,
+                   std::span<const Value> updates, Combiner& combiner);
 
 }  // namespace hv

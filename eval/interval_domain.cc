@@ -144,7 +144,7 @@ class IntervalDomain : public Domain {
     if (!indices) return Unknown(call);
     const IndexPlan plan =
         PlanGather(call.instruction, *operands[0].shape(), *indices->shape(), *call.shape);
-    return GatherWith(plan, operands[0], IntegersOf(*indices), call.shape);
+    return GatherWith(plan, operands[0], *indices, call.shape);
   }
   Result<Value> Map(const KernelCall& call, std::vector<Value> operands) override {
     if (IsExact(*call.shape, operands)) return native_->Map(call, std::move(operands));

@@ -38,7 +38,7 @@ class NativeDomain : public Domain {
   Result<Value> Gather(const KernelCall& call, std::vector<Value> operands) override {
     const IndexPlan plan =
         PlanGather(call.instruction, *operands[0].shape(), *operands[1].shape(), *call.shape);
-    return GatherWith(plan, operands[0], IntegersOf(operands[1]), call.shape);
+    return GatherWith(plan, operands[0], operands[1], call.shape);
   }
   Result<Value> Scatter(const KernelCall& call, std::vector<Value> operands) override {
     return NativeScatter(call, std::move(operands));

@@ -86,8 +86,8 @@ Result<Value> NativeScatter(const KernelCall& call, std::vector<Value> operands)
     HV_ASSIGN(operands[n + 1 + k], ConvertValue(call.module, operands[n + 1 + k], types[k]));
   }
   HV_ASSIGN(const auto combiner, MakeNativeCombiner(call.module, body, types));
-  HV_RETURN_IF_ERROR(ScatterWith(plan, results, IntegersOf(operands[n]),
-                                 std::span(operands).subspan(n + 1), *combiner));
+  HV_RETURN_IF_ERROR(ScatterWith(plan, results, operands[n], std::span(operands).subspan(n + 1),
+                                 *combiner));
   return PackResults(call, std::move(results));
 }
 

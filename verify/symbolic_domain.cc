@@ -276,7 +276,7 @@ std::optional<Pieces> SymbolicDomain::GatherPieces(const KernelCall& call,
   const auto all = positions.MutableAs<int64_t>();
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
   const IndexPlan plan = PlanGather(call.instruction, operand, *operands[1].shape(), *call.shape);
-  const Value moved = GatherWith(plan, positions, IntegersOf(*indices),
+  const Value moved = GatherWith(plan, positions, *indices,
                                  shapes.WithType(*call.shape, ElementType::kS64));
   return RunsOf(moved.As<int64_t>());
 }
