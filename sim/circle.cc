@@ -35,7 +35,7 @@ void Circle::Say(uint64_t signature, std::string_view piece, uint64_t whole_byte
 void Circle::EnterWith(uint64_t signature, std::string_view piece, uint64_t whole_bytes) {
   Say(signature, piece, whole_bytes);
   const NodeRanks::Rest rest(&node_, number_, round_);
-  for (const int64_t p : positions_) node_.Await(HeaderOf(p).entered, round_);
+  for (const int64_t p : positions_) node_.Await(p, HeaderOf(p).entered, round_);
 }
 
 void Circle::Enter(uint64_t signature) { EnterWith(signature, {}, 0); }
@@ -44,7 +44,7 @@ bool Circle::TryEnter(uint64_t signature) {
   Say(signature, {}, 0);
   const NodeRanks::Rest rest(&node_, number_, round_);
   return std::all_of(positions_.begin(), positions_.end(), [this](int64_t p) {
-    return node_.AwaitUnlessAtRest(HeaderOf(p).entered, round_);
+    return node_.AwaitUnlessAtRest(p, HeaderOf(p).entered, round_);
   });
 }
 
@@ -123,7 +123,7 @@ std::span<const std::byte> Circle::LateBulletinOf(int64_t position) const {
 void Circle::Reach(Stage stage) { Own().stages[stage].Raise(round_); }
 
 void Circle::Await(Stage stage, int64_t position) {
-  node_.Await(HeaderOf(position).stages[stage], round_);
+  node_.Await(position, HeaderOf(position).stages[stage], round_);
 }
 
 }  // namespace hv

@@ -37,7 +37,9 @@ std::string Assigned(const char* name) { return name + ("=" + std::string(Enviro
 }  // namespace
 
 // The C library unmaps large temporaries after every call, and touching fresh pages costs more than
-// reducing them; UCX probing costs 200 ms of start-up; ranks that wait spin.
+// reducing them; UCX probing costs 200 ms of start-up; ranks that wait spin. Open MPI 4's launcher may
+// hang or crash if it has to end a job while a rank waits in MPI_Finalize (a fence of PMIx that stays
+// open), so that, where no messages between hosts can be under way any more, nobody waits there.
 void PrepareRank() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
@@ -45,7 +47,9 @@ void PrepareRank() {
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   const std::string_view local = Environment("OMPI_COMM_WORLD_LOCAL_SIZE");
   const bool one_node = !local.empty() && local == Environment("OMPI_COMM_WORLD_SIZE");
-  if (one_node) setenv("OMPI_MCA_pml", "ob1", 0);
+  if (!one_node) return;
+  setenv("OMPI_MCA_pml", "ob1", 0);
+  setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
 }
 
 void BindToCores(int64_t position, int64_t ranks) {

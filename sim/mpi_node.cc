@@ -3,7 +3,6 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <numeric>
 
@@ -14,7 +13,6 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kLargestWindow = size_t{1} << 28;  // per rank
-constexpr size_t kWindowCircles = 1;                // windows have little room
 
 int RankIn(MPI_Comm communicator) {
   int rank = 0;
@@ -53,7 +51,13 @@ size_t WindowBytes(int ranks) {
   if (statvfs("/dev/shm", &space) != 0) return 0;
   const size_t free = static_cast<size_t>(space.f_bavail) * space.f_frsize;
   const size_t bytes = std::min(free / 2 / static_cast<size_t>(ranks), kLargestWindow);
-  return bytes < 2 * NodeRanks::HeaderBytes(kWindowCircles) ? 0 : bytes / kPage * kPage;
+  return bytes < 2 * NodeRanks::HeaderBytes(1) ? 0 : bytes / kPage * kPage;
+}
+
+// At least half of a window is for values.
+size_t CirclesIn(size_t window_bytes, size_t most) {
+  while (most > 1 && window_bytes < 2 * NodeRanks::HeaderBytes(most)) --most;
+  return most;
 }
 
 // Its whole pages. A window begins where the library likes; each rank maps it from a page on, so
@@ -64,7 +68,8 @@ SharedRange WholePages(std::byte* base, size_t bytes) {
 }
 
 // The window outlives every value, so it is never freed.
-std::unique_ptr<NodeRanks> OverWindow(const std::vector<Rank>& ranks, Rank mine, MPI_Comm node) {
+std::unique_ptr<NodeRanks> OverWindow(const std::vector<Rank>& ranks, Rank mine, MPI_Comm node,
+                                      size_t circles) {
   unsigned long bytes = WindowBytes(SizeOf(node));
   MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG, MPI_MIN, node);
   if (bytes == 0) return nullptr;
@@ -84,22 +89,23 @@ std::unique_ptr<NodeRanks> OverWindow(const std::vector<Rank>& ranks, Rank mine,
     MPI_Win_shared_query(window, static_cast<int>(r), &size, &unit, static_cast<void*>(&base));
     members.push_back({ranks[r], WholePages(base, static_cast<size_t>(size))});
   }
-  std::memset(WholePages(own, bytes).base, 0, NodeRanks::HeaderBytes(kWindowCircles));
+  circles = CirclesIn(bytes, circles);
+  NodeRanks::Clear(WholePages(own, bytes), circles);
   MPI_Barrier(node);
-  return NodeRanks::Over(std::move(members), mine, false, kWindowCircles);
+  return NodeRanks::Over(std::move(members), mine, false, circles);
 }
 
 std::unique_ptr<NodeRanks> ShareMemory(const std::vector<Rank>& ranks, Rank mine, MPI_Comm node,
                                        const LaunchSettings& settings) {
   const Sharing sharing = settings.sharing;
+  const size_t circles = settings.agree_by_groups ? kMostCircles : 1;
   std::unique_ptr<NodeRanks> own;
   if (ranks.size() == 1 || sharing == Sharing::kNone) return own;
   if (sharing != Sharing::kWindow) {
     own = NodeRanks::OverMemfds(
-        ranks, mine, [node](const std::string& text) { return GatherTexts(text, node); },
-        settings.agree_by_groups ? kMostCircles : 1);
+        ranks, mine, [node](const std::string& text) { return GatherTexts(text, node); }, circles);
   }
-  if (own == nullptr && sharing != Sharing::kMemfd) own = OverWindow(ranks, mine, node);
+  if (own == nullptr && sharing != Sharing::kMemfd) own = OverWindow(ranks, mine, node, circles);
   return own;
 }
 

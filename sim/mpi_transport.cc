@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/check.h"
 #include "eval/borrowing.h"
@@ -19,8 +21,9 @@
 namespace hv {
 namespace {
 
-// Longest that ranks which have agreed on their exit code wait for each other to say goodbye.
-constexpr double kLongestFarewellSeconds = 60;
+// Longest that ranks wait for each other where none has anything to do: when MPI has just begun, and
+// when they have agreed on their exit code.
+constexpr double kLongestMeetingSeconds = 60;
 
 // Messages beyond this size travel in pieces: MPI counts are int.
 constexpr size_t kLargestPiece = size_t{1} << 30;
@@ -62,29 +65,52 @@ class ArenaStorage : public StorageSource {
   SharedArena* arena_;
 };
 
+// A stretch of waiting in the MPI library; the other ranks of this one's node, if it has one, see it.
+class MpiWait {
+ public:
+  MpiWait(Watchdog* watchdog, NodeRanks* node) {
+    if (node != nullptr) {
+      in_node_.emplace(node, NodeRanks::Wait::kElsewhere);
+    } else {
+      alone_.emplace(watchdog);
+    }
+  }
+
+ private:
+  std::optional<NodeRanks::Wait> in_node_;
+  std::optional<Watchdog::Wait> alone_;
+};
+
 struct MpiFlight : Transport::Flight {
-  explicit MpiFlight(Watchdog* owner) : watchdog(owner) {}
+  MpiFlight(Watchdog* owner, NodeRanks* own_node) : watchdog(owner), node(own_node) {}
   void Wait() override {
-    const Watchdog::Wait wait(watchdog);
+    const MpiWait wait(watchdog, node);
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
 
   Watchdog* watchdog;
+  NodeRanks* node;
   std::vector<MPI_Request> requests;
 };
 
+Rank OwnRank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return Rank(rank);
+}
+
 class MpiTransport : public Transport {
  public:
-  explicit MpiTransport(const LaunchSettings& settings) : nodes_(settings) {
-    int rank = 0, size = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MpiTransport(const LaunchSettings& settings, std::unique_ptr<Watchdog> watchdog)
+      : rank_(OwnRank()), nodes_(settings), watchdog_(std::move(watchdog)) {
+    int size = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    rank_ = Rank(rank);
     size_ = size;
     if (nodes_.own == nullptr) return;
     static ArenaStorage storage(&nodes_.own->arena());
     SetStorageSource(&storage);
     SetBorrowWatch(&nodes_.own->loans());
+    nodes_.own->SetWatchdog(watchdog_.get());
     if (nodes_.ranks.size() > 1) nodes_.own->SetIdle(ServeMessages);
   }
 
@@ -93,13 +119,7 @@ class MpiTransport : public Transport {
   NodeRanks* node() override { return nodes_.own; }
   int64_t ranks_per_node() const override { return nodes_.most_ranks; }
 
-  void LimitWaits(double seconds) override {
-    if (watchdog_ == nullptr && seconds > 0) {
-      watchdog_ = std::make_unique<Watchdog>(rank_);
-      if (nodes_.own != nullptr) nodes_.own->SetWatchdog(watchdog_.get());
-    }
-    if (watchdog_ != nullptr) watchdog_->LimitWaits(seconds);
-  }
+  void LimitWaits(double seconds) override { watchdog_->LimitWaits(seconds); }
 
   std::vector<std::string> AllGather(const std::string& mine) override {
     if (!nodes_.share_memory) return GatherByMpi(mine, MPI_COMM_WORLD);
@@ -128,7 +148,7 @@ class MpiTransport : public Transport {
 
   std::unique_ptr<Flight> Start(std::span<const OutgoingMessage> sends,
                                 std::span<const IncomingMessage> receives) override {
-    auto flight = std::make_unique<MpiFlight>(watchdog_.get());
+    auto flight = std::make_unique<MpiFlight>(watchdog_.get(), nodes_.own);
     std::vector<MPI_Request>& requests = flight->requests;
     for (const IncomingMessage& m : receives) {
       ForEachPiece(m.bytes, [&](std::span<std::byte> piece) {
@@ -149,9 +169,13 @@ class MpiTransport : public Transport {
 
   void Barrier() override { AllEqual(0); }
 
-  // The last wait of all.
+  // The last wait of all. Ranks meet before MPI ends, not in its end: a launcher that has to end a job
+  // in which ranks wait there for one that is lost may hang itself.
   void Finalize() {
-    LimitWaits(kLongestFarewellSeconds);
+    LimitWaits(kLongestMeetingSeconds);
+    Barrier();
+    watchdog_->SetWhom(nullptr);  // what the node shares may be MPI's
+    watchdog_->SetAtWork(nullptr);
     const Watchdog::Wait wait(watchdog_.get());
     MPI_Finalize();
   }
@@ -162,7 +186,7 @@ class MpiTransport : public Transport {
 
   void Reduce(std::span<std::byte> bytes, ElementType type, ScalarFn fn,
               const std::vector<Rank>& ranks) override {
-    const Watchdog::Wait wait(watchdog_.get());
+    const MpiWait wait(watchdog_.get(), nodes_.own);
     const size_t width = static_cast<size_t>(HostBytes(type));
     MPI_Comm communicator = CommunicatorOf(ranks);
     ForEachPiece(bytes, [&](std::span<std::byte> piece) {
@@ -181,7 +205,7 @@ class MpiTransport : public Transport {
   bool IsLeader() const { return nodes_.leaders != MPI_COMM_NULL; }
 
   std::vector<std::string> GatherByMpi(const std::string& mine, MPI_Comm communicator) const {
-    const Watchdog::Wait wait(watchdog_.get());
+    const MpiWait wait(watchdog_.get(), nodes_.own);
     HV_CHECK(mine.size() < kLargestPiece / static_cast<size_t>(size_),
              "a state too large to agree on");
     return GatherTexts(mine, communicator);
@@ -189,7 +213,7 @@ class MpiTransport : public Transport {
 
   // Equal iff the minimum of the hash and of its complement are each other's complement.
   bool EqualByMpi(uint64_t hash, MPI_Comm communicator) const {
-    const Watchdog::Wait wait(watchdog_.get());
+    const MpiWait wait(watchdog_.get(), nodes_.own);
     std::array<uint64_t, 2> least{hash, ~hash};
     MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_UINT64_T, MPI_MIN, communicator);
     return least[0] == ~least[1];
@@ -249,12 +273,13 @@ class MpiTransport : public Transport {
   int64_t size_ = 1;
   MpiNodes nodes_;
   std::map<std::vector<Rank>, MPI_Comm> communicators_;
-  std::unique_ptr<Watchdog> watchdog_;  // once waits are limited
+  std::unique_ptr<Watchdog> watchdog_;
 };
 
 class MpiSession : public Session {
  public:
-  explicit MpiSession(const LaunchSettings& settings) : transport_(settings) {}
+  MpiSession(const LaunchSettings& settings, std::unique_ptr<Watchdog> watchdog)
+      : transport_(settings, std::move(watchdog)) {}
   ~MpiSession() override { transport_.Finalize(); }
   Transport& transport() override { return transport_; }
 
@@ -282,13 +307,21 @@ Result<std::unique_ptr<Session>> StartMpiSession(int64_t launched) {
   PrepareRank();
   int provided = 0;  // a watchdog is a thread that never calls MPI
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  auto watchdog = std::make_unique<Watchdog>(OwnRank());
+  watchdog->LimitWaits(kLongestMeetingSeconds);
+  std::optional<Watchdog::Wait> wait(watchdog.get());
   const Result<LaunchSettings> settings = AgreeOnSettings();
   if (!settings) {
     // Ranks part when the first has said why: a launcher that sees one fail ends the others.
-    std::atexit([] { MPI_Finalize(); });
+    std::atexit([] {
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Finalize();
+    });
     return tl::make_unexpected(settings.error());
   }
-  auto session = std::make_unique<MpiSession>(*settings);
+  auto session = std::make_unique<MpiSession>(*settings, std::move(watchdog));
+  wait.reset();
+  session->transport().LimitWaits(0);
   if (launched > 1 && session->transport().size() == 1) {
     return Invalid("mpi-mismatch",
                    "the launcher started " + std::to_string(launched) +

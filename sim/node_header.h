@@ -1,6 +1,6 @@
 // What every rank of a node keeps at the start of its shared memory. Written by its owner alone,
-// but for the alarm of the first rank and the counts of loans; pages come into being when they are touched, so circles that
-// nobody uses cost address space only.
+// but for the alarm of the first rank and the counts of loans. Pages come into being when they are
+// touched, so circles that nobody uses cost address space only.
 #pragma once
 
 #include <atomic>
@@ -42,11 +42,12 @@ struct RankHeader {
   static constexpr size_t kMostLoans = 64;
 
   alignas(128) std::atomic<uint64_t> resting;  // 0: moves; else where it waits (NodeRanks::Rest)
+  std::atomic<int64_t> awaits;                 // whom (NodeRanks::Wait)
   alignas(128) std::atomic<uint64_t> alarm;    // of the first rank (NodeRanks::RaiseAlarm)
   alignas(128) std::atomic<uint32_t> works;    // odd while `work` changes
   char work[kWorkBytes];                       // what it computes, in words
   alignas(128) std::atomic<uint32_t> loans[kMostLoans];  // who has yet to give each back (loans.h)
-  CircleHeader circles[kMostCircles];          // where memory is scarce, the first one only
+  CircleHeader circles[kMostCircles];          // where memory is scarce, the first ones only
 };
 
 }  // namespace hv

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <numeric>
@@ -63,19 +66,36 @@ std::vector<int64_t> FirstNumbers(size_t count) {
   return numbers;
 }
 
-// Is the process stopped by a signal? Its state comes after its name, which ends in the last ')'.
-bool IsStopped(pid_t process) {
+// States of a process (proc(5)), or that it has ended and nobody has looked after it.
+constexpr char kStopped = 'T', kRuns = 'R', kEnded = 'Z', kUnknown = '?';
+
+// The state comes after the name, which ends in the last ')'.
+char StateOf(pid_t process) {
+  if (process == 0) return kUnknown;
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text;
-  std::getline(file, text);
+  if (!std::getline(file, text)) return kill(process, 0) != 0 && errno == ESRCH ? kEnded : kUnknown;
   const size_t name_end = text.rfind(')');
-  return name_end != std::string::npos && text.substr(name_end, 3) == ") T";
+  return name_end != std::string::npos && name_end + 2 < text.size() ? text[name_end + 2] : kUnknown;
 }
+
+constexpr int64_t kNobody = 0;  // RankHeader::awaits; else a position plus one, or:
+constexpr int64_t kOtherNodes = -1;
 
 }  // namespace
 
 size_t NodeRanks::HeaderBytes(size_t circles) {
   return sizeof(RankHeader) - (kMostCircles - circles) * sizeof(CircleHeader);
+}
+
+// The buffers stay untouched, so that they take no memory before they are used.
+void NodeRanks::Clear(SharedRange segment, size_t circles) {
+  RankHeader& header = *reinterpret_cast<RankHeader*>(segment.base);
+  std::memset(segment.base, 0, offsetof(RankHeader, circles));
+  for (size_t c = 0; c < circles; ++c) {
+    std::memset(static_cast<void*>(&header.circles[c]), 0, offsetof(CircleHeader, bulletin));
+    header.circles[c].late_bytes = 0;
+  }
 }
 
 NodeRanks::NodeRanks(std::vector<Member> members, int64_t own, bool spins, size_t circles)
@@ -145,21 +165,31 @@ std::vector<Rank> NodeRanks::ranks() const {
   return ranks;
 }
 
-void NodeRanks::Await(SharedCounter& counter, uint64_t target) {
+NodeRanks::Wait::Wait(NodeRanks* node, int64_t position)
+    : awaits_(node->HeaderOf(node->own_).awaits), wait_(node->watchdog_) {
+  awaits_.store(position == kElsewhere ? kOtherNodes : position + 1, std::memory_order_relaxed);
+}
+
+NodeRanks::Wait::~Wait() { awaits_.store(kNobody, std::memory_order_relaxed); }
+
+void NodeRanks::Await(int64_t position, SharedCounter& counter, uint64_t target) {
   if (counter.Reached(target)) return;
-  const Watchdog::Wait wait(watchdog_);
+  awaited_ = &counter;
+  awaited_target_ = target;
+  const Wait wait(this, position);
   waiter_.Await(counter, target);
 }
 
-bool NodeRanks::AwaitUnlessAtRest(SharedCounter& counter, uint64_t target) {
+bool NodeRanks::AwaitUnlessAtRest(int64_t position, SharedCounter& counter, uint64_t target) {
   if (counter.Reached(target)) return true;
-  const Watchdog::Wait wait(watchdog_);
+  awaited_ = &counter;
+  awaited_target_ = target;
+  const Wait wait(this, position);
   return waiter_.AwaitUnless(counter, target, [this] { return IsAtRest(); });
 }
 
 // Whoever rests last sees it first.
 NodeRanks::Rest::Rest(NodeRanks* node, size_t circle, uint64_t round) : node_(*node) {
-  node_.waits_in_.store(circle, std::memory_order_relaxed);
   if (node_.divisions_.empty()) return;
   node_.HeaderOf(node_.own_).resting.store(round * kMostCircles + circle);
   if (node_.IsAtRest()) node_.WakeSleepers();
@@ -235,7 +265,7 @@ const std::byte* NodeRanks::At(int64_t position, size_t offset, size_t bytes) {
 
 void NodeRanks::SetWatchdog(Watchdog* watchdog) {
   watchdog_ = watchdog;
-  watchdog->SetWhom([this] { return DescribeMissing(); });
+  watchdog->SetWhom([this] { return DescribeAwaited(); });
   watchdog->SetAtWork([this] { TellWork(); });
 }
 
@@ -248,32 +278,37 @@ void NodeRanks::TellWork() {
   own.works.fetch_add(1);
 }
 
-// Those that have not entered this rank's round; else those that are behind in it.
-std::string NodeRanks::DescribeMissing() const {
-  const size_t circle = waits_in_.load(std::memory_order_relaxed);
-  const auto behind = [&](auto progress) {
-    const uint64_t own = progress(HeaderOf(own_).circles[circle]);
-    int64_t first = 0;
-    while (first < size() && (!AreTogether(circle, own_, first) ||
-                              progress(HeaderOf(first).circles[circle]) >= own)) {
-      ++first;
+// Whoever is waited for may wait too: the one at the end holds up all. Only for the first can be said
+// that it never comes: the others' waits are theirs to judge.
+Watchdog::Awaited NodeRanks::DescribeAwaited() const {
+  int64_t awaits = HeaderOf(own_).awaits;
+  if (awaits <= kNobody) return {};
+  Watchdog::Awaited awaited;
+  for (int64_t steps = 0;; ++steps) {
+    const int64_t position = awaits - 1;
+    const char state = StateOf(members_[static_cast<size_t>(position)].process);
+    if (steps == 0 && state == kEnded) {
+      awaited.never_comes = !awaited_.load()->Reached(awaited_target_);
     }
-    return first;
-  };
-  int64_t missing = behind([](const CircleHeader& h) { return h.entered.value.load(); });
-  for (int stage = 0; missing == size() && stage < CircleHeader::kStages; ++stage) {
-    missing = behind([stage](const CircleHeader& h) { return h.stages[stage].value.load(); });
+    awaits = HeaderOf(position).awaits;
+    if (awaits > kNobody && state != kStopped && state != kEnded && steps < size()) continue;
+    awaited.in_words = "rank " + std::to_string(members_[static_cast<size_t>(position)].rank.value) +
+                       ", which " + DescribeState(position, state);
+    return awaited;
   }
-  if (missing == size()) return "";
-  const Member& member = members_[static_cast<size_t>(missing)];
-  const std::string name = "rank " + std::to_string(member.rank.value);
-  if (IsStopped(member.process)) return name + ", which is stopped";
-  const RankHeader& header = HeaderOf(missing);
+}
+
+std::string NodeRanks::DescribeState(int64_t position, char process_state) const {
+  if (process_state == kStopped) return "is stopped";
+  if (process_state == kEnded) return "has ended";
+  const RankHeader& header = HeaderOf(position);
+  if (header.awaits == kOtherNodes) return "waits for messages";
+  if (header.awaits != kNobody) return "waits too";
   const uint32_t before = header.works.load();
   const std::string work(header.work, strnlen(header.work, RankHeader::kWorkBytes));
   const bool is_whole = before % 2 == 0 && before == header.works.load();
-  if (work.empty() || !is_whole) return name + ", which hangs";
-  return name + ", which computes " + work;
+  if (is_whole && !work.empty()) return "computes " + work;
+  return process_state == kRuns || !is_whole ? "computes" : "is busy elsewhere or hangs";
 }
 
 }  // namespace hv

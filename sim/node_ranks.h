@@ -33,7 +33,7 @@ class NodeRanks {
   static std::unique_ptr<NodeRanks> OverMemfds(const std::vector<Rank>& ranks, Rank mine,
                                                const Gather& gather,
                                                size_t circles = kMostCircles);
-  // Over segments of zeros, in whole pages, that are mapped already, of ranks ascending.
+  // Over cleared segments, in whole pages, that are mapped already, of ranks ascending.
   struct Member {
     Rank rank;
     SharedRange segment;
@@ -43,6 +43,8 @@ class NodeRanks {
                                          size_t circles);
   // What this takes of each segment; the rest is arena.
   static size_t HeaderBytes(size_t circles);
+  // Sets what the ranks look at before they have written it. Segments of zeros need no clearing.
+  static void Clear(SharedRange segment, size_t circles);
 
   int64_t size() const { return static_cast<int64_t>(members_.size()); }
   // Position of this rank in the node; of another, -1 elsewhere.
@@ -74,9 +76,10 @@ class NodeRanks {
    private:
     NodeRanks& node_;
   };
-  void Await(SharedCounter& counter, uint64_t target);
+  // For a counter of the rank at a position.
+  void Await(int64_t position, SharedCounter& counter, uint64_t target);
   // False: the node is at rest, this rank too.
-  bool AwaitUnlessAtRest(SharedCounter& counter, uint64_t target);
+  bool AwaitUnlessAtRest(int64_t position, SharedCounter& counter, uint64_t target);
   RankHeader& HeaderOf(int64_t position) const;
 
   SharedArena& arena() { return arena_; }
@@ -92,6 +95,19 @@ class NodeRanks {
 
   // Waits are `watchdog`'s to end; it learns whom this rank waits for, and the others what it does.
   void SetWatchdog(Watchdog* watchdog);
+  // A stretch of waiting for the rank at `position`, or for ranks of other nodes.
+  class Wait {
+   public:
+    static constexpr int64_t kElsewhere = -1;
+    Wait(NodeRanks* node, int64_t position);
+    ~Wait();
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+
+   private:
+    std::atomic<int64_t>& awaits_;
+    const Watchdog::Wait wait_;
+  };
   void SetIdle(std::function<void()> idle) { waiter_.SetIdle(std::move(idle)); }
 
  private:
@@ -102,7 +118,8 @@ class NodeRanks {
   void WakeSleepers();
 
   // For the watchdog's thread.
-  std::string DescribeMissing() const;
+  Watchdog::Awaited DescribeAwaited() const;
+  std::string DescribeState(int64_t position, char process_state) const;
   void TellWork();
 
   std::vector<Member> members_;
@@ -115,7 +132,9 @@ class NodeRanks {
   Waiter waiter_;
   Watchdog* watchdog_ = nullptr;
   std::vector<uint64_t> seen_;  // where the ranks rest
-  std::atomic<size_t> waits_in_{0};  // the circle it met last, for the watchdog
+  // What it awaits, for the watchdog.
+  std::atomic<const SharedCounter*> awaited_{nullptr};
+  std::atomic<uint64_t> awaited_target_{0};
   Circle whole_;
 };
 

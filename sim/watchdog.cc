@@ -13,8 +13,9 @@ namespace {
 // Time is counted in ticks that this process lived through: one that was stopped itself, with all
 // the others, has waited for nobody.
 constexpr double kTickSeconds = 0.1;
-constexpr double kStaggerSeconds =
-    1;  // ranks give up one after the other: the first speaks for all
+constexpr double kStaggerSeconds = 1;  // ranks give up one after the other: the first speaks for all
+// A launcher that sees a rank fail ends the job itself, and says with which signal or code.
+constexpr double kLaunchersSeconds = 5;
 constexpr int kInternalError = 70;
 
 }  // namespace
@@ -50,17 +51,22 @@ void Watchdog::Watch() {
     seen = turns;
     if (turns % 2 == 0 && at_work_) at_work_();
     const double limit = limit_seconds_;
-    if (limit > 0 && waited > limit + kStaggerSeconds * static_cast<double>(rank_.value)) {
+    const double longest = kStaggerSeconds * static_cast<double>(rank_.value);
+    if (limit > 0 && waited > limit + longest) GiveUp(waited);
+    // What has been seen holds if this very wait goes on.
+    if (waited > kLaunchersSeconds + longest && Whom().never_comes && turns_.load() == turns) {
       GiveUp(waited);
     }
   }
 }
 
 void Watchdog::GiveUp(double seconds) const {
-  const std::string known = whom_ ? whom_() : "";
-  std::fprintf(stderr, "error: rank %lld has waited %.0f s for %s\n",
-               static_cast<long long>(rank_.value), seconds,
-               known.empty() ? "another rank, which is stopped or hangs" : known.c_str());
+  const Awaited whom = Whom();
+  char waits[32] = "waits";
+  if (!whom.never_comes) std::snprintf(waits, sizeof waits, "has waited %.0f s", seconds);
+  std::fprintf(stderr, "error: rank %lld %s for %s\n", static_cast<long long>(rank_.value), waits,
+               whom.in_words.empty() ? "another rank, which is stopped or hangs"
+                                     : whom.in_words.c_str());
   std::fflush(stderr);
   _exit(kInternalError);
 }

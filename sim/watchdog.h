@@ -1,5 +1,5 @@
-// Ends a process that waits for other processes for longer than it should: what it waits for is
-// stopped or hangs, and no message can tell. The launcher then takes the other processes down.
+// Ends a process that waits for another that has ended, or for longer than it should: what it waits
+// for is stopped or hangs, and no message can tell. The launcher then takes the other processes down.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,13 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
 
   void LimitWaits(double seconds);  // 0: waits may take for ever
-  // Who is waited for and what is known of them, in words; empty: nobody knows. Before any wait.
-  void SetWhom(std::function<std::string()> whom) {
+  // Who is waited for and what is known of them.
+  struct Awaited {
+    std::string in_words;    // empty: nobody knows
+    bool never_comes = false;  // it has ended without doing what is waited for
+  };
+  // Before any wait.
+  void SetWhom(std::function<Awaited()> whom) {
     const std::lock_guard lock(mutex_);  // the thread looks at it already
     whom_ = std::move(whom);
   }
@@ -58,6 +63,7 @@ class Watchdog {
 
  private:
   void Watch();
+  Awaited Whom() const { return whom_ ? whom_() : Awaited(); }
   [[noreturn]] void GiveUp(double seconds) const;
 
   const Rank rank_;
@@ -66,7 +72,7 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;
-  std::function<std::string()> whom_;
+  std::function<Awaited()> whom_;
   std::function<void()> at_work_;
   std::thread thread_;
 };

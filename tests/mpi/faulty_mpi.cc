@@ -3,12 +3,14 @@
 //   kill, stop: the signal;  leave: exit without a word;  finish: the end of MPI before the
 //   others'.
 //     In the middle of a run: at the HV_FAULT_AT-th time that the rank calls MPI for its data or its
-//     agreement, or gives way while it waits for others (through shared memory it waits without MPI);
+//     agreement, or gives way while it waits for others (through shared memory it waits without MPI),
+//     the first time being the start of MPI; at the latest kLatest after that;
 //   flip: a bit of every large message;  reduce: one element of every reduction of data;
 //   delay: sleeps now and then where it gives way or calls MPI.
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <random>
@@ -22,6 +24,7 @@ namespace {
 
 constexpr int kSmall = 1024;   // bytes, counts: what programs say to each other about themselves
 constexpr int kFaultAt = 100;  // unless HV_FAULT_AT is set; the start of a job has fewer such times
+constexpr std::chrono::seconds kLatest(2);  // on a busy machine few such times may come
 constexpr int kDelayEvery = 40, kLongestDelay = 3000;  // on average; microseconds
 
 bool IsFault(std::string_view kind) {
@@ -50,8 +53,9 @@ void Moment() {
   static const char* const wanted = std::getenv("HV_FAULT_AT");
   static const int fault_at = wanted != nullptr ? std::atoi(wanted) : kFaultAt;
   static int moments = 0;
+  static const auto begin = std::chrono::steady_clock::now();
   Delay();
-  if (++moments != fault_at) return;
+  if (++moments < fault_at && std::chrono::steady_clock::now() - begin < kLatest) return;
   if (IsFault("kill")) raise(SIGKILL);
   if (IsFault("stop")) raise(SIGSTOP);
   if (IsFault("finish")) MPI_Finalize();
@@ -68,6 +72,11 @@ int sched_yield() noexcept {
   static const auto real = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "sched_yield"));
   if (IsOfProgram(__builtin_return_address(0))) Moment();
   return real();
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  Moment();
+  return PMPI_Init_thread(argc, argv, required, provided);
 }
 
 int MPI_Allgather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
