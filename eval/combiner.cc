@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "eval/scalar_op.h"
 #include "eval/scalar_program.h"
 #include "eval/span_extreme.h"
+#include "eval/span_float.h"
 #include "eval/vector_isa.h"
 
 namespace hv {
@@ -24,6 +26,12 @@ struct StretchArgs {
   Stretches stretches, ahead;
   int64_t length;
 };
+
+template <class T>
+HV_INLINE T Sum(T x, T y) {
+  if constexpr (std::is_floating_point_v<T>) return span::Add::Apply(x, y);
+  return static_cast<T>(x + y);
+}
 
 // Stretches of kBytes, or of any length (0).
 template <class T, int64_t kBytes>
@@ -41,10 +49,10 @@ HV_INLINE void AddStretches(const StretchArgs& a) {
     int64_t i = 0;
     for (; i + kStep <= length; i += kStep) {
       T sum[kStep];  // all of them before the first is stored: vectors
-      for (int64_t l = 0; l < kStep; ++l) sum[l] = static_cast<T>(to[i + l] + terms[i + l]);
+      for (int64_t l = 0; l < kStep; ++l) sum[l] = Sum(to[i + l], terms[i + l]);
       for (int64_t l = 0; l < kStep; ++l) to[i + l] = sum[l];
     }
-    for (; i < length; ++i) to[i] = static_cast<T>(to[i] + terms[i]);
+    for (; i < length; ++i) to[i] = Sum(to[i], terms[i]);
   }
 }
 

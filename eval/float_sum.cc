@@ -13,6 +13,7 @@
 #include "eval/lane_sum.h"
 #include "eval/narrow_floats.h"
 #include "eval/odometer.h"
+#include "eval/one_nan.h"
 #include "eval/vector_tile.h"
 
 namespace hv {
@@ -285,6 +286,7 @@ Value SumFloats(const ReduceGeometry& geometry, const Value& input, const Value&
     WidenFloats(type, input.bytes().data(), wide, count);
     FloatSum<float>(geometry, wide, &sums).Run();
   }
+  KeepOneNaN(sums.data(), std::ssize(sums));
   return Stored(sums, shape);
 }
 

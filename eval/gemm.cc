@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/parallel.h"
+#include "eval/one_nan.h"
 #include "eval/transpose_block.h"
 #include "eval/vector_tile.h"
 
@@ -353,6 +354,27 @@ Product<T, In> Part(Product<T, In> x, int64_t i0, int64_t j0, int64_t m, int64_t
   return x;
 }
 
+// Rows or columns of C, whichever are contiguous.
+template <class T>
+struct OneNaNOf {
+  Matrix<T> c;
+  int64_t lines, length;
+
+  template <int kVectorBytes, int kRows>
+  HV_INLINE void Run() const {
+    for (int64_t i = 0; i < lines; ++i) KeepOneNaN(c.At(i, 0), length);
+  }
+};
+
+template <class T, class In>
+void KeepOneNaN(const Product<T, In>& x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const tile::Vectors vectors = tile::FastestVectors();
+    if (x.c.column == 1) return tile::RunOn(vectors, OneNaNOf<T>{x.c, x.m, x.n});
+    tile::RunOn(vectors, OneNaNOf<T>{Transposed(x.c), x.n, x.m});
+  }
+}
+
 // Threads share the longer side of C, in parts of at least a million products.
 template <class T, class In>
 void InParallel(const Product<T, In>& x) {
@@ -364,7 +386,10 @@ void InParallel(const Product<T, In>& x) {
   const int64_t share = length / (2 * ThreadCount()) + 1;
   const int64_t grain = (std::max(least, share) + kHeight - 1) / kHeight * kHeight;
   ParallelFor(length, grain, [&](int64_t begin, int64_t end) {
-    Multiply(by_rows ? Part(x, begin, 0, end - begin, x.n) : Part(x, 0, begin, x.m, end - begin));
+    const Product<T, In> part =
+        by_rows ? Part(x, begin, 0, end - begin, x.n) : Part(x, 0, begin, x.m, end - begin);
+    Multiply(part);
+    KeepOneNaN(part);
   });
 }
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "base/integers.h"
@@ -54,10 +52,6 @@ class LaneSum {
     const double* chunk = chunk_sums_.data();
     for (int64_t c = 0; c < chunks_; ++c, chunk += g_.results) {
       for (int64_t r = 0; r < g_.results; ++r) sums[r] += chunk[r];
-    }
-    // Which of several NaNs an addition keeps is up to the machine.
-    for (int64_t r = 0; r < g_.results; ++r) {
-      if (std::isnan(sums[r])) sums[r] = std::numeric_limits<double>::quiet_NaN();
     }
   }
 

@@ -29,7 +29,7 @@ struct Wide {
 struct Add {
   template <class T>
   static C<T> Apply(C<T> x, C<T> y) {
-    return x + y;
+    return {x.real() + Beside(x.real(), y.real()), x.imag() + Beside(x.imag(), y.imag())};
   }
 };
 struct Subtract {

@@ -1,4 +1,5 @@
-// Float functions that several tables use. Source: hlo_ops 2.5.
+// Float functions that several tables use. A NaN operand is the result, quiet; of two the left one.
+// Source: hlo_ops 2.5.
 #pragma once
 
 #include "eval/span_loops.h"
@@ -8,7 +9,7 @@ namespace hv::span {
 struct Add {
   template <class T>
   static T Apply(T x, T y) {
-    return x + y;
+    return x + Beside(x, y);
   }
 };
 struct Subtract {
@@ -20,7 +21,7 @@ struct Subtract {
 struct Multiply {
   template <class T>
   static T Apply(T x, T y) {
-    return x * y;
+    return x * Beside(x, y);
   }
 };
 struct Divide {

@@ -60,6 +60,13 @@ HV_INLINE void Ternary(const SpanArgs& a) {
   ForEach(a.count, [=](size_t i) { out[i] = Fn::Apply(x[i], y[i], z[i]); });
 }
 
+// What to add to x, or multiply it by, in place of y: of two NaNs the left operand's is kept, as by
+// x86, though compilers swap operands that commute.
+template <class T>
+HV_INLINE T Beside(T x, T y) {
+  return x == x ? y : x;
+}
+
 // Keeps the low `width` bits of an integer, sign- or zero-extended.
 template <class T>
 constexpr T WrapToWidth(T value, int width) {

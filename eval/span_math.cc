@@ -59,11 +59,15 @@ struct Exp {
   }
 };
 
-// Its formula, step by step.
+// Its formula, step by step; a NaN is negated as bits, since compilers turn 1 + -x into 1 - x.
 struct Logistic {
   HV_INLINE static bool IsUsual(float x) { return Exp::IsUsual(x); }
   HV_INLINE static float Usual(float x) { return 1 / (1 + Exp::Usual(-x)); }
-  HV_INLINE static float Any(float x) { return 1 / (1 + Exp::Any(-x)); }
+  HV_INLINE static float Any(float x) {
+    constexpr uint32_t kSign = 0x80000000, kQuiet = 0x00400000;
+    const float nan = std::bit_cast<float>((std::bit_cast<uint32_t>(x) ^ kSign) | kQuiet);
+    return x != x ? nan : 1 / (1 + Exp::Any(-x));
+  }
 };
 
 constexpr double kLn2 = 0x1.62e42fefa39efp-1;

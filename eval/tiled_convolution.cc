@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "eval/convolution.h"
 #include "eval/odometer.h"
+#include "eval/one_nan.h"
 #include "eval/vector_tile.h"
 #include "eval/window.h"
 
@@ -161,7 +162,8 @@ struct GroupTiles {
     tile::Multiply<T, kVectorBytes, kRows>(rows, panel, kColumns, segments, group_in, true, sums,
                                             kColumns);
     for (int64_t i = 0; i < count; ++i) {
-      std::copy_n(sums + i * kColumns, columns, out + row[i].second + j);
+      std::transform(sums + i * kColumns, sums + i * kColumns + columns, out + row[i].second + j,
+                     OneNaN<T>);
     }
   }
 };
@@ -194,7 +196,7 @@ struct DepthwiseRows {
             for (int64_t i = 0; i < count; ++i) sums[i] += x[i] * w[i];
           }
         }
-        std::copy_n(sums, count, out + to + j);
+        std::transform(sums, sums + count, out + to + j, OneNaN<T>);
       }
     }
   }

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <type_traits>
 
 #include "base/parallel.h"
 #include "eval/vector_isa.h"
@@ -17,7 +19,17 @@ namespace {
 
 constexpr int64_t kLong = 4096 + 37;  // long enough for compiled loops, with a rest for all vectors
 
-// Zeros, subnormals, infinities, NaN and plain numbers; two arrays of different `period` meet in
+// A NaN of this sign and low bits, quiet or signalling.
+template <class T>
+T NaN(bool negative, bool quiet, uint32_t payload) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  Bits bits = std::bit_cast<Bits>(std::numeric_limits<T>::infinity()) | payload;
+  if (quiet) bits |= std::bit_cast<Bits>(std::numeric_limits<T>::quiet_NaN());
+  if (negative) bits |= std::bit_cast<Bits>(T(-0.0));
+  return std::bit_cast<T>(bits);
+}
+
+// Zeros, subnormals, infinities, NaNs and plain numbers; two arrays of different `period` meet in
 // all pairs.
 template <class T>
 Value Specials(const Shape* shape, int64_t period) {
@@ -36,6 +48,10 @@ Value Specials(const Shape* shape, int64_t period) {
                     -Limits::infinity(),
                     T(1e-20),
                     Limits::quiet_NaN(),
+                    NaN<T>(true, true, 5),
+                    NaN<T>(false, true, 6),
+                    NaN<T>(true, false, 7),
+                    NaN<T>(false, false, 8),
                     T(3.25),
                     T(-7),
                     Limits::min()};
@@ -53,7 +69,7 @@ std::vector<Value> ArgumentsOf(const Module& module) {
     const Shape* shape = module.Entry().At(p).shape;
     arguments.push_back(shape->type == ElementType::kF64 ? Specials<double>(shape, period)
                                                          : Specials<float>(shape, period));
-    period = period * 17 % 1000;
+    period = period * 21 % 1000;
   }
   return arguments;
 }
@@ -83,12 +99,12 @@ Value RunGroup(const Module& module, const std::vector<Value>& arguments) {
   return program->Run(operands);
 }
 
-// The first element that differs, or nothing. One NaN is as good as another.
+// The first element that differs in any bit, or nothing.
 template <class T>
 std::string DifferenceOf(const Value& got, const Value& expected) {
   const auto g = got.As<T>(), e = expected.As<T>();
   for (size_t i = 0; i < e.size(); ++i) {
-    if (std::memcmp(&g[i], &e[i], sizeof(T)) == 0 || (g[i] != g[i] && e[i] != e[i])) continue;
+    if (std::memcmp(&g[i], &e[i], sizeof(T)) == 0) continue;
     return "[" + std::to_string(i) + "] is " + std::to_string(g[i]) + ", not " +
            std::to_string(e[i]);
   }

@@ -29,8 +29,18 @@ Module ReducerOf(const std::string& type, const std::string& body) {
   return *ParseModule("m", text);
 }
 
-// Integers of all bits; floats of all magnitudes, zeros of both signs and infinities. No NaN: which
-// of two a sum keeps is the processor's choice.
+// The exponent bits of a float that is stored in 16 bits or more.
+uint64_t ExponentBits(ElementType type) {
+  switch (type) {
+    case ElementType::kF16: return 0x7C00;
+    case ElementType::kBF16: return 0x7F80;
+    case ElementType::kF32: return 0x7F800000;
+    case ElementType::kF64: return 0x7FF0000000000000;
+    default: return 0;
+  }
+}
+
+// Integers of all bits; floats of all magnitudes, zeros of both signs, infinities and NaNs.
 Bytes RandomStream(ElementType type, uint64_t number, size_t count) {
   const CounterRng rng(7, number);
   const ElementType part = ComponentType(type);
@@ -47,6 +57,12 @@ Bytes RandomStream(ElementType type, uint64_t number, size_t count) {
   const std::byte* const in[1] = {real ? reinterpret_cast<const std::byte*>(reals.data())
                                        : reinterpret_cast<const std::byte*>(integers.data())};
   ScalarOp::Convert(real ? ElementType::kF64 : ElementType::kS64, part)->Run(in, bytes.data(), count);
+  const uint64_t exponent = real ? ExponentBits(part) : 0;
+  const size_t width = static_cast<size_t>(HostBytes(part));
+  for (size_t i = number % 3; exponent != 0 && i < count; i += 3) {
+    const uint64_t nan = rng.Word(count + i) | exponent;
+    std::memcpy(bytes.data() + i * width, &nan, width);
+  }
   return bytes;
 }
 
