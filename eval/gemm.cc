@@ -354,7 +354,7 @@ Product<T, In> Part(Product<T, In> x, int64_t i0, int64_t j0, int64_t m, int64_t
   return x;
 }
 
-// Rows or columns of C, whichever are contiguous.
+// Lines of C that are contiguous.
 template <class T>
 struct OneNaNOf {
   Matrix<T> c;
@@ -370,6 +370,8 @@ template <class T, class In>
 void KeepOneNaN(const Product<T, In>& x) {
   if constexpr (std::is_floating_point_v<T>) {
     const tile::Vectors vectors = tile::FastestVectors();
+    const bool whole = x.c.column == 1 && x.c.row == x.n;
+    if (whole) return tile::RunOn(vectors, OneNaNOf<T>{x.c, 1, x.m * x.n});
     if (x.c.column == 1) return tile::RunOn(vectors, OneNaNOf<T>{x.c, x.m, x.n});
     tile::RunOn(vectors, OneNaNOf<T>{Transposed(x.c), x.n, x.m});
   }

@@ -9,6 +9,7 @@
 
 #include "eval/code_algebra.h"
 #include "eval/combiner.h"
+#include "eval/convolution.h"
 #include "eval/dot.h"
 #include "eval/elementwise_call.h"
 #include "eval/gather_scatter.h"
@@ -17,6 +18,8 @@
 #include "eval/move.h"
 #include "eval/native_kernels.h"
 #include "eval/reduce.h"
+#include "eval/window.h"
+#include "hlo/float_formats.h"
 
 namespace hv {
 namespace {
@@ -77,6 +80,39 @@ bool IsExactFunction(ScalarFn fn) {
          fn == ScalarFn::kBitcastConvert;
 }
 
+// Does a computation compare, pick and move numbers without rounding any?
+bool RoundsNothing(const Module& module, ComputationIndex index) {
+  const Computation& computation = module.At(index);
+  const auto is_exact = [&](const Instruction& instruction) {
+    switch (instruction.opcode) {
+      case Opcode::kCall:
+      case Opcode::kMap:
+        return RoundsNothing(module, instruction.Computation(Attr::kToApply));
+      case Opcode::kFusion:
+        return RoundsNothing(module, instruction.Computation(Attr::kCalls));
+      case Opcode::kParameter:
+      case Opcode::kConstant:
+        return true;
+      default:
+        break;
+    }
+    bool rounded = IsRounded(*instruction.shape);
+    int precision = 0;  // of the operands
+    for (const InstructionIndex o : instruction.operands) {
+      const Shape& operand = *computation.At(o).shape;
+      rounded = rounded || IsRounded(operand);
+      if (IsFloat(operand.type)) precision = std::max(precision, PrecisionBits(operand.type));
+    }
+    const OpDef& definition = Definition(instruction);
+    if (!rounded || definition.exactness == Exactness::kExact) return true;
+    const bool widens = precision > 0 && IsFloat(instruction.shape->type) &&
+                        BitWidth(instruction.shape->type) >= 32 &&
+                        PrecisionBits(instruction.shape->type) >= precision;
+    return definition.scalar == ScalarFn::kConvert && widens;
+  };
+  return std::all_of(computation.instructions.begin(), computation.instructions.end(), is_exact);
+}
+
 // The intervals that reach over both.
 Value Hull(const Value& a, const Value& b) {
   Value hull = NewLike(a, a.shape());
@@ -111,9 +147,12 @@ class IntervalDomain : public Domain {
 
   Result<Value> Reduce(const KernelCall& call, std::vector<Value> operands) override {
     if (IsExact(*call.shape, operands)) return native_->Reduce(call, std::move(operands));
-    const ScalarFn fn =
-        RecognizeReducer(call.module, call.instruction.Computation(Attr::kToApply)).fn;
-    if (operands.size() != 2 || !CanFold(fn, *call.shape)) return Unknown(call);
+    const ScalarFn fn = FoldOf(call, operands);
+    if (fn == ScalarFn::kNone) {
+      return OnPointsUnlessRounding(call, Attr::kToApply, operands, [&](std::vector<Value> points) {
+        return native_->Reduce(call, std::move(points));
+      });
+    }
     const ReduceGeometry geometry =
         GeometryOfReduce(*operands[0].shape(), call.instruction.Ints(Attr::kDimensions));
     return ReduceIntervals(geometry, call.shape, fn, operands[0], operands[1]);
@@ -125,9 +164,9 @@ class IntervalDomain : public Domain {
     if (IsExact(*shape, values)) {
       return native_->Fold(module, reducer, std::move(values), accumulate_wide);
     }
-    const ScalarFn fn = RecognizeReducer(module, reducer).fn;
-    if (!CanFold(fn, *shape)) return UnknownOf(shape);
-    return FoldIntervals(fn, std::move(values));
+    const Reducer known = RecognizeReducer(module, reducer);
+    if (!CanFold(known, *shape)) return UnknownOf(shape);
+    return FoldIntervals(known.fn, std::move(values));
   }
 
   Result<Value> Contract(const KernelCall& call, std::vector<Value> operands) override {
@@ -171,20 +210,42 @@ class IntervalDomain : public Domain {
   }
 
   Result<Value> Scatter(const KernelCall& call, std::vector<Value> operands) override {
+    if (IsExact(*call.shape, operands)) return native_->Scatter(call, std::move(operands));
     const ComputationIndex combiner = call.instruction.Computation(Attr::kToApply);
-    const bool moves = ReturnsParameter(call.module, combiner, 1);
-    const bool adds = operands.size() == 3 && IsFloat(call.shape->type) &&
-                      RecognizeReducer(call.module, combiner).fn == ScalarFn::kAdd;
-    const bool known = moves || (adds && SumsStayWhole(operands[0], operands[2])) ||
-                       IsExact(*call.shape, operands);
-    if (!known) return Unknown(call);
-    return OnPoints(call, operands, [&](std::vector<Value> points) {
+    const Reducer known = RecognizeReducer(call.module, combiner);
+    if (operands.size() == 3 && CanFold(known, *call.shape)) {
+      const std::optional<Value> indices = Concrete(operands[1]);
+      if (!indices) return Unknown(call);
+      const IndexPlan plan = PlanScatter(call.instruction, *operands[0].shape(), *indices->shape(),
+                                         *operands[2].shape());
+      return ScatterIntervals(plan, IntegersOf(*indices), call.shape, known.fn, operands[0],
+                              operands[2]);
+    }
+    return OnPointsUnlessRounding(call, Attr::kToApply, operands, [&](std::vector<Value> points) {
       return native_->Scatter(call, std::move(points));
     });
   }
   Result<Value> Window(const KernelCall& call, std::vector<Value> operands) override {
     if (IsExact(*call.shape, operands)) return native_->Window(call, std::move(operands));
-    return Unknown(call);
+    const auto natively = [&](std::vector<Value> points) {
+      return native_->Window(call, std::move(points));
+    };
+    switch (call.instruction.opcode) {
+      case Opcode::kReduceWindow: {
+        const ScalarFn fn = FoldOf(call, operands);
+        if (fn == ScalarFn::kNone) {
+          return OnPointsUnlessRounding(call, Attr::kToApply, operands, natively);
+        }
+        const std::vector<WindowDim> window = WindowOf(
+            call.instruction.List<WindowDim>(Attr::kWindow), operands[0].shape()->dims.size());
+        return ReduceWindowIntervals(window, call.shape, fn, operands[0], operands[1]);
+      }
+      case Opcode::kConvolution:
+        if (!IsForward(call.instruction) || !IsFloat(call.shape->type)) return Unknown(call);
+        return ConvolveIntervals(call, operands);
+      default:  // select-and-scatter
+        return SelectAndScatter(call, operands, natively);
+    }
   }
   // Sorting moves; other algorithms round in ways of their own.
   Result<Value> Opaque(const KernelCall& call, std::vector<Value> operands) override {
@@ -192,17 +253,31 @@ class IntervalDomain : public Domain {
     if (IsAnnotation(call.instruction) || IsExact(*call.shape, operands)) {
       return native_->Opaque(call, std::move(operands));
     }
-    if (opcode != Opcode::kSort && opcode != Opcode::kTopk) return Unknown(call);
-    return OnPoints(call, operands, [&](std::vector<Value> points) {
+    const auto natively = [&](std::vector<Value> points) {
       return native_->Opaque(call, std::move(points));
-    });
+    };
+    if (opcode == Opcode::kTopk) return OnPoints(call, operands, natively);
+    if (opcode != Opcode::kSort) return Unknown(call);
+    return OnPointsUnlessRounding(call, Attr::kToApply, operands, natively);
   }
 
  private:
-  static bool CanFold(ScalarFn fn, const Shape& shape) {
-    return IsFloat(shape.type) &&
+  static bool Holds(ElementType wide, ElementType type) {
+    return wide == type || (IsFloat(type) && IsFloat(wide) && BitWidth(wide) >= 32 &&
+                            BitWidth(wide) >= BitWidth(type));
+  }
+  static bool CanFold(const Reducer& reducer, const Shape& shape) {
+    const ScalarFn fn = reducer.fn;
+    return IsFloat(shape.type) && Holds(reducer.element, shape.type) &&
            (fn == ScalarFn::kAdd || fn == ScalarFn::kMultiply || fn == ScalarFn::kMaximum ||
             fn == ScalarFn::kMinimum);
+  }
+  // The function by which one operand is reduced; kNone if there is no enclosure.
+  static ScalarFn FoldOf(const KernelCall& call, std::span<const Value> operands) {
+    const Reducer reducer =
+        RecognizeReducer(call.module, call.instruction.Computation(Attr::kToApply));
+    const bool one = operands.size() == 2 && Holds(reducer.element, operands[0].shape()->type);
+    return one && CanFold(reducer, *call.shape) ? reducer.fn : ScalarFn::kNone;
   }
 
   template <class F>
@@ -212,6 +287,28 @@ class IntervalDomain : public Domain {
     if (!points) return Unknown(call);
     HV_ASSIGN(const Value value, evaluate(std::move(*points)));
     return Lifted(value);
+  }
+
+  // The same if the computation that is applied to the elements cannot tell implementations apart.
+  template <class F>
+  static Result<Value> OnPointsUnlessRounding(const KernelCall& call, Attr applied,
+                                              const std::vector<Value>& operands,
+                                              const F& evaluate) {
+    const bool rounds = !RoundsNothing(call.module, call.instruction.Computation(applied));
+    return rounds ? Unknown(call) : OnPoints(call, operands, evaluate);
+  }
+
+  // Which elements are kept is certain; they are added up where no sum rounds.
+  template <class F>
+  static Result<Value> SelectAndScatter(const KernelCall& call, const std::vector<Value>& operands,
+                                        const F& evaluate) {
+    const Reducer scatter =
+        RecognizeReducer(call.module, call.instruction.Computation(Attr::kScatter));
+    const bool whole = CanFold(scatter, *call.shape) && scatter.fn == ScalarFn::kAdd &&
+                       operands[1].shape()->type == call.shape->type &&
+                       SumsStayWhole(operands[2], operands[1]);
+    if (!whole) return Unknown(call);
+    return OnPointsUnlessRounding(call, Attr::kSelect, operands, evaluate);
   }
 
   // It rounds like a conversion: the number it stands for lies between operand and result.

@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "eval/combiner.h"
+#include "eval/convolution.h"
 #include "eval/dot.h"
 #include "eval/interval_scalar.h"
 #include "eval/move.h"
+#include "eval/window.h"
+#include "hlo/float_formats.h"
 
 namespace hv {
 namespace {
@@ -48,13 +51,16 @@ bool AllIntegers(const Value& intervals) {
                      [](const Interval& x) { return x.IsPoint() && x.low == std::floor(x.low); });
 }
 
-// `sums` of `terms` values each, with the sums of their sizes, made sums in any order.
-Value AnyOrder(ElementType type, Value sums, const Value& sizes, int64_t terms, bool integers) {
+// `sums` of terms_of(i) values each, with the sums of their sizes, made sums in any order.
+template <class Terms>
+Value AnyOrder(ElementType type, Value sums, const Value& sizes, const Terms& terms_of,
+               bool integers) {
   Value out = Owned(std::move(sums));
   const auto size = sizes.As<Interval>();
   const auto result = out.MutableAs<Interval>();
   for (size_t i = 0; i < result.size(); ++i) {
-    result[i] = AnyOrderSum(type, result[i], size[i].high, terms, integers);
+    const int64_t terms = terms_of(i);
+    if (terms > 0) result[i] = AnyOrderSum(type, result[i], size[i].high, terms, integers);
   }
   return out;
 }
@@ -69,6 +75,22 @@ Value AnyOrderProducts(ElementType type, Value products, const Value& sizes, boo
     result[i] = sum.IsPoint() ? result[i] : Interval::Everything();
   }
   return out;
+}
+
+// The fold of `operand` onto `init` that combine(operand, init, combiner) makes, terms_of(i) terms in
+// result i.
+template <class Terms, class Combine>
+Result<Value> FoldInAnyOrder(ElementType type, ScalarFn fn, const Value& operand, const Value& init,
+                             const Terms& terms_of, const Combine& combine) {
+  const Value input = LiftToCodes(operand), start = LiftToCodes(init);
+  IntervalCombiner combiner(fn);
+  HV_ASSIGN(Value result, combine(input, start, combiner));
+  const bool product = fn == ScalarFn::kMultiply;
+  if (fn != ScalarFn::kAdd && !product) return result;
+  HV_ASSIGN(const Value sizes, combine(Sizes(input, product), Sizes(start, product), combiner));
+  const bool integers = AllIntegers(input) && AllIntegers(start);
+  if (product) return AnyOrderProducts(type, std::move(result), sizes, integers);
+  return AnyOrder(type, std::move(result), sizes, terms_of, integers);
 }
 
 void MultiplyMatrices(const DotGeometry& g, const Value& lhs, const Value& rhs, Value* out) {
@@ -87,24 +109,66 @@ void MultiplyMatrices(const DotGeometry& g, const Value& lhs, const Value& rhs, 
   }
 }
 
+// Sums of at most `terms` products of the operands.
+Value Products(const KernelCall& call, const std::vector<Value>& operands, Value sums,
+               const Value& sizes, int64_t terms) {
+  const ElementType type = call.shape->type;
+  bool integers = true;
+  int64_t roundings = terms + 1;
+  for (const Value& operand : operands) {
+    const bool narrowed = PrecisionBits(operand.shape()->type) > PrecisionBits(type);
+    roundings += narrowed ? 1 : 0;  // it is rounded first
+    integers = integers && !narrowed && AllIntegers(LiftToCodes(operand));
+  }
+  return AnyOrder(type, std::move(sums), sizes, [&](size_t) { return roundings; }, integers);
+}
+
 }  // namespace
 
 Result<Value> ReduceIntervals(const ReduceGeometry& geometry, const Shape* shape, ScalarFn fn,
                               const Value& operand, const Value& init) {
-  const auto reduce = [&](const Value& input, const Value& start) -> Result<Value> {
-    IntervalCombiner combiner(fn);
-    HV_ASSIGN(std::vector<Value> results,
-              ReduceWith(geometry, {&input, 1}, {&start, 1}, {&shape, 1}, combiner));
+  return FoldInAnyOrder(
+      shape->type, fn, operand, init, [&](size_t) { return geometry.terms; },
+      [&](const Value& input, const Value& start, Combiner& combiner) -> Result<Value> {
+        HV_ASSIGN(std::vector<Value> results,
+                  ReduceWith(geometry, {&input, 1}, {&start, 1}, {&shape, 1}, combiner));
+        return results[0];
+      });
+}
+
+Result<Value> ReduceWindowIntervals(std::span<const WindowDim> window, const Shape* shape,
+                                    ScalarFn fn, const Value& operand, const Value& init) {
+  int64_t terms = 1;
+  for (const WindowDim& dimension : window) terms *= dimension.size;
+  return FoldInAnyOrder(
+      shape->type, fn, operand, init, [&](size_t) { return terms; },
+      [&](const Value& input, const Value& start, Combiner& combiner) -> Result<Value> {
+        HV_ASSIGN(std::vector<Value> results,
+                  ReduceWindowWith(window, {&input, 1}, {&start, 1}, {&shape, 1}, combiner));
+        return results[0];
+      });
+}
+
+Result<Value> ScatterIntervals(const IndexPlan& plan, std::span<const int64_t> indices,
+                               const Shape* shape, ScalarFn fn, const Value& operand,
+                               const Value& updates) {
+  const auto scatter = [&](const Value& terms, const Value& start,
+                           Combiner& combiner) -> Result<Value> {
+    std::vector<Value> results = {Owned(start).WithShape(shape)};
+    HV_RETURN_IF_ERROR(ScatterWith(plan, results, indices, {&terms, 1}, combiner));
     return results[0];
   };
-  const Value input = LiftToCodes(operand), start = LiftToCodes(init);
-  HV_ASSIGN(Value result, reduce(input, start));
-  const bool product = fn == ScalarFn::kMultiply;
-  if (fn != ScalarFn::kAdd && !product) return result;
-  HV_ASSIGN(const Value sizes, reduce(Sizes(input, product), Sizes(start, product)));
-  const bool integers = AllIntegers(input) && AllIntegers(start);
-  if (product) return AnyOrderProducts(shape->type, std::move(result), sizes, integers);
-  return AnyOrder(shape->type, std::move(result), sizes, geometry.terms, integers);
+  // How many updates meet each element.
+  const auto all = [](const Value& like, double number) {
+    Value value = Value::NewCode(like.shape(), sizeof(Interval));
+    for (Interval& x : value.MutableAs<Interval>()) x = Interval::Point(number);
+    return value;
+  };
+  IntervalCombiner sum(ScalarFn::kAdd);
+  HV_ASSIGN(const Value counts, scatter(all(updates, 1), all(operand, 0), sum));
+  return FoldInAnyOrder(
+      shape->type, fn, updates, operand,
+      [&](size_t i) { return static_cast<int64_t>(counts.As<Interval>()[i].high); }, scatter);
 }
 
 Result<Value> FoldIntervals(ScalarFn fn, std::vector<Value> values) {
@@ -126,8 +190,8 @@ Result<Value> FoldIntervals(ScalarFn fn, std::vector<Value> values) {
   }
   if (product) return AnyOrderProducts(result.shape()->type, result, sizes, integers);
   if (fn != ScalarFn::kAdd) return result;
-  return AnyOrder(result.shape()->type, result, sizes, static_cast<int64_t>(values.size()),
-                  integers);
+  return AnyOrder(
+      result.shape()->type, result, sizes, [&](size_t) { return std::ssize(values); }, integers);
 }
 
 bool SumsStayWhole(const Value& start, const Value& terms) {
@@ -147,8 +211,24 @@ Result<Value> ContractIntervals(const KernelCall& call, const std::vector<Value>
   Value sizes = Value::NewCode(call.shape, sizeof(Interval));
   MultiplyMatrices(g, lhs, rhs, &sums);
   MultiplyMatrices(g, Sizes(lhs), Sizes(rhs), &sizes);
-  return AnyOrder(call.shape->type, std::move(sums), sizes, g.k + 1,
-                  AllIntegers(a) && AllIntegers(b));
+  return Products(call, operands, std::move(sums), sizes, g.k);
+}
+
+Result<Value> ConvolveIntervals(const KernelCall& call, const std::vector<Value>& operands) {
+  const Value lhs = LiftToCodes(operands[0]), rhs = LiftToCodes(operands[1]);
+  const auto convolve = [&](const Value& left, const Value& right) {
+    const auto add_products = [](const std::byte* factor, const std::byte* row, std::byte* sums,
+                                 size_t count) {
+      const auto* in = reinterpret_cast<const Interval*>(row);
+      auto* out = reinterpret_cast<Interval*>(sums);
+      const Interval& x = *reinterpret_cast<const Interval*>(factor);
+      for (size_t i = 0; i < count; ++i) out[i] = Add(out[i], Multiply(x, in[i]));
+    };
+    return ConvolveWith({call.instruction, call.shape, left, right}, add_products);
+  };
+  const ArrangedConvolution x(call.instruction, call.shape, lhs, rhs);
+  const int64_t terms = rhs.element_count() / std::max<int64_t>(x.rhs_dims.back(), 1);
+  return Products(call, operands, convolve(lhs, rhs), convolve(Sizes(lhs), Sizes(rhs)), terms);
 }
 
 }  // namespace hv

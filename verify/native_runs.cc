@@ -101,8 +101,7 @@ NativeRuns::Ran NativeRuns::RunIn(Domain* domain, const NativeInput& input, Tran
 bool NativeRuns::AlwaysExact() const {
   if (facts_.concrete_floats) return false;
   if (!known_) return !UsesFloats(pair_.before) && !UsesFloats(pair_.after);
-  const bool hidden = !facts_.other.empty() && (UsesFloats(pair_.before) || UsesFloats(pair_.after));
-  if (facts_.OnlyIntegers() && !hidden) return true;  // other ops may round without saying so
+  if (facts_.OnlyIntegers()) return true;
   return !facts_.adds && !facts_.scales && !facts_.constants && !facts_.converts &&
          facts_.other.empty();
 }

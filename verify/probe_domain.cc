@@ -5,6 +5,9 @@
 
 #include "eval/code_scalar.h"
 #include "eval/combiner.h"
+#include "eval/convert.h"
+#include "eval/elementwise_call.h"
+#include "eval/native_kernels.h"
 #include "verify/forwarding_domain.h"
 
 namespace hv {
@@ -77,16 +80,34 @@ class ProbeDomain : public ForwardingDomain {
     return ForwardingDomain::Scatter(call, std::move(operands));
   }
   Result<Value> Window(const KernelCall& call, std::vector<Value> operands) override {
-    HasData(operands) ? Other(call) : NoteConcrete(*call.shape);
+    HasData(operands) ? NoteWindow(call, operands) : NoteConcrete(*call.shape);
     return ForwardingDomain::Window(call, std::move(operands));
   }
   Result<Value> Opaque(const KernelCall& call, std::vector<Value> operands) override {
-    HasData(operands) ? Other(call) : NoteConcrete(*call.shape);
+    HasData(operands) ? NoteUnknown(call, operands) : NoteConcrete(*call.shape);
     return ForwardingDomain::Opaque(call, std::move(operands));
   }
   Result<Value> Map(const KernelCall& call, std::vector<Value> operands) override {
-    HasData(operands) ? Other(call) : NoteConcrete(*call.shape);
-    return ForwardingDomain::Map(call, std::move(operands));
+    if (!HasData(operands)) {
+      NoteConcrete(*call.shape);
+      return ForwardingDomain::Map(call, std::move(operands));
+    }
+    const ComputationIndex body = call.instruction.Computation(Attr::kToApply);
+    const std::vector<ElementType> types = ParameterTypes(call.module, body, operands.size());
+    for (size_t k = 0; k < operands.size(); ++k) {
+      facts_.converts |= operands[k].shape()->type != types[k];
+    }
+    const Shape& array = *operands[0].shape();
+    HV_ASSIGN(std::vector<Value> results,
+              CallElementwise(*this, call.module, body, array.dims, std::move(operands)));
+    for (size_t k = 0; k < results.size(); ++k) {
+      const Shape* const shape = ResultShapes(call)[k];
+      if (!IsData(results[k])) {
+        HV_ASSIGN(results[k], ConvertValue(call.module, results[k], shape->type));
+      }
+      results[k] = results[k].WithShape(shape);
+    }
+    return PackResults(call, std::move(results));
   }
 
  private:
@@ -108,6 +129,16 @@ class ProbeDomain : public ForwardingDomain {
   }
 
   void Other(const KernelCall& call) { facts_.other.emplace(ToString(call.instruction.opcode)); }
+  // A function that may compute whatever it likes, in the types that it takes and gives.
+  void NoteUnknown(const KernelCall& call, const std::vector<Value>& operands) {
+    Other(call);
+    for (const Value& operand : operands) NoteTypes(*operand.shape());
+    NoteTypes(*call.shape);
+  }
+  void NoteTypes(const Shape& shape) {
+    if (shape.IsArray()) Type(shape.type);
+    for (const Shape* element : shape.elements) NoteTypes(*element);
+  }
   void Type(ElementType type) { facts_.types.insert(type); }
 
   void NoteSum(ElementType type) {
@@ -208,6 +239,19 @@ class ProbeDomain : public ForwardingDomain {
     if (from == to) return;
     if (!IsFloat(from) || !IsFloat(to)) return Other(call);
     facts_.converts = true;
+  }
+
+  // Windows are terms like those of a reduce, or of a dot.
+  void NoteWindow(const KernelCall& call, const std::vector<Value>& operands) {
+    switch (call.instruction.opcode) {
+      case Opcode::kReduceWindow:
+        return operands.size() == 2 ? NoteReduce(call, operands) : NoteUnknown(call, operands);
+      case Opcode::kConvolution:
+        if (IsInteger(call.shape->type)) Other(call);  // saturates
+        return NoteContract(call, operands);
+      default:
+        return NoteUnknown(call, operands);
+    }
   }
 
   void NoteContract(const KernelCall& call, const std::vector<Value>& operands) {

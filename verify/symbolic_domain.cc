@@ -7,6 +7,7 @@
 #include "eval/code_domain.h"
 #include "eval/gather_scatter.h"
 #include "eval/native_kernels.h"
+#include "eval/window.h"
 #include "verify/symbolic_key.h"
 #include "verify/symbolic_leaves.h"
 #include "verify/symbolic_program.h"
@@ -17,6 +18,7 @@ namespace {
 // Native values of this many elements and less are made where all operands are native; larger ones
 // (a broadcast constant of a terabyte) become terms.
 constexpr int64_t kLargestNative = int64_t{1} << 16;
+constexpr size_t kMostWindowParts = 256;  // into which padding may cut a window's operand and result
 
 tl::unexpected<Error> TooManyPieces(std::string_view op) {
   return Unsupported("too-many-pieces", std::string(op) + ": more pieces than the prover handles");
@@ -185,32 +187,44 @@ Result<Value> SymbolicDomain::Map(const KernelCall& call, std::vector<Value> ope
                                       body.Root().shape->type, call.shape->type));
 }
 
+std::optional<Reducer> SymbolicDomain::FreeReducer(const KernelCall& call,
+                                                   std::span<const Value> operands) const {
+  const Reducer reducer =
+      RecognizeReducer(call.module, call.instruction.Computation(Attr::kToApply));
+  const bool known = operands.size() == 2 && reducer.fn != ScalarFn::kNone &&
+                     !call.shape->IsTuple() && algebra_.OrderFree(reducer.element);
+  return known ? std::optional(reducer) : std::nullopt;
+}
+
+std::optional<SymbolicTensor> SymbolicDomain::Reduced(const KernelCall& call,
+                                                      const Reducer& reducer, TensorMaker* maker,
+                                                      const ReductionDomain& domain,
+                                                      const ReductionOperand& operand,
+                                                      const Value& init) {
+  const ElementType type = reducer.element;
+  const SymbolicTensor first = ConvertedTo(TensorOf(init), init.shape()->type, type);
+  const SymbolicTensor start = Spread(first, *call.shape);
+  std::optional<Term> term;
+  if (!start.pieces().empty()) term = start.pieces()[0].term;
+  return ReduceTensors(
+      maker, {reducer.fn, type}, domain, {&operand, 1},
+      [](std::vector<Term> terms) { return std::move(terms[0]); }, term,
+      [&](std::vector<Term> terms) {
+        return algebra_.Scalar(ScalarFn::kConvert, call.shape->type, std::move(terms));
+      });
+}
+
 Result<Value> SymbolicDomain::Reduce(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Reduce(call, std::move(operands));
   if (algebra_.IsExhausted()) return TooMuchWork(ToString(call.instruction.opcode));
-  const ComputationIndex computation = call.instruction.Computation(Attr::kToApply);
-  const Reducer reducer = RecognizeReducer(call.module, computation);
-  const ElementType from = operands[0].shape()->type;
-  if (operands.size() != 2 || reducer.fn == ScalarFn::kNone || call.shape->IsTuple() ||
-      !algebra_.OrderFree(reducer.element)) {
-    return Uninterpreted(call, operands);
-  }
-  const ElementType type = reducer.element;
-  const SymbolicTensor tensor = ConvertedTo(TensorOf(operands[0]), from, type);
-  const SymbolicTensor init = ConvertedTo(TensorOf(operands[1]), operands[1].shape()->type, type);
+  const std::optional<Reducer> reducer = FreeReducer(call, operands);
+  if (!reducer) return Uninterpreted(call, operands);
+  const Shape& shape = *operands[0].shape();
+  const SymbolicTensor tensor = ConvertedTo(TensorOf(operands[0]), shape.type, reducer->element);
   ReductionOperand operand{&tensor, {}};
-  const ReductionDomain domain = DomainOfReduce(
-      *operands[0].shape(), call.instruction.Ints(Attr::kDimensions), &operand.strides);
-  const SymbolicTensor start = Spread(init, *call.shape);
-  std::optional<Term> first;
-  if (!start.pieces().empty()) first = start.pieces()[0].term;
-  return Made(call, ReduceTensors(
-                        &maker_, {reducer.fn, type}, domain, {&operand, 1},
-                        [](std::vector<Term> terms) { return std::move(terms[0]); }, first,
-                        [&](std::vector<Term> terms) {
-                          return algebra_.Scalar(ScalarFn::kConvert, call.shape->type,
-                                                 std::move(terms));
-                        }));
+  const ReductionDomain domain =
+      DomainOfReduce(shape, call.instruction.Ints(Attr::kDimensions), &operand.strides);
+  return Made(call, Reduced(call, *reducer, &maker_, domain, operand, operands[1]));
 }
 
 // Does an attribute of a dot let it round its operands, or add elsewhere than in the result's type?
@@ -257,9 +271,29 @@ Result<Value> SymbolicDomain::Contract(const KernelCall& call, std::vector<Value
                         }));
 }
 
+// A reduce-window is a reduction over the positions in the window; cut into too many parts (by
+// padding), a function of its operands like other windows.
 Result<Value> SymbolicDomain::Window(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Window(call, std::move(operands));
-  return Uninterpreted(call, operands);
+  if (algebra_.IsExhausted()) return TooMuchWork(ToString(call.instruction.opcode));
+  std::optional<Reducer> reducer;
+  if (call.instruction.opcode == Opcode::kReduceWindow) reducer = FreeReducer(call, operands);
+  if (!reducer || call.shape->element_count == 0) return Uninterpreted(call, operands);
+  const Shape& shape = *operands[0].shape();
+  const std::optional<WindowDomain> window = DomainOfWindow(
+      WindowOf(call.instruction.List<WindowDim>(Attr::kWindow), shape.dims.size()), shape,
+      *call.shape);
+  if (!window) return Uninterpreted(call, operands);
+  const SymbolicTensor tensor = ConvertedTo(TensorOf(operands[0]), shape.type, reducer->element);
+  TensorMaker few(&algebra_, kMostWindowParts);
+  std::optional<SymbolicTensor> grid = SymbolicTensor({});
+  if (window->elements) {
+    const SymbolicTensor* const moved[] = {&tensor};
+    grid = few.Move({*window->elements}, moved, reducer->element, window->places);
+  }
+  if (!grid) return Uninterpreted(call, operands);
+  auto result = Reduced(call, *reducer, &few, window->domain, {&*grid, window->strides}, operands[1]);
+  return result ? Wrap(call.shape, std::move(*result)) : Uninterpreted(call, operands);
 }
 
 // The native gather run on positions says which element goes where.

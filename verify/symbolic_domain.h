@@ -65,6 +65,12 @@ class SymbolicDomain : public Domain {
   Value Wrap(const Shape* shape, SymbolicTensor tensor);
   // The value of an operation on tensors; too many pieces: kUnsupported.
   Result<Value> Made(const KernelCall& call, std::optional<SymbolicTensor> tensor);
+  // A reduction of one operand, folded in the reducer's type, whose pieces `maker` makes.
+  std::optional<SymbolicTensor> Reduced(const KernelCall& call, const Reducer& reducer,
+                                        TensorMaker* maker, const ReductionDomain& domain,
+                                        const ReductionOperand& operand, const Value& init);
+  // Its reducer, if it has one operand and its terms may be added in any order.
+  std::optional<Reducer> FreeReducer(const KernelCall& call, std::span<const Value> operands) const;
   Result<Value> Uninterpreted(const KernelCall& call, std::span<const Value> operands);
   // A scalar repeated over `shape`.
   SymbolicTensor Spread(const SymbolicTensor& scalar, const Shape& shape);

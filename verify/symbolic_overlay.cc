@@ -35,28 +35,36 @@ struct Place {
 };
 using Match = std::pair<Row, Row>;  // in one box and the other
 
-bool IsSum(const Term& term) {
-  return term.node->fn == ScalarFn::kAdd &&
-         (term.node->kind == NodeKind::kMulti || term.node->kind == NodeKind::kBound);
+bool IsIdempotent(ScalarFn fn) {
+  return fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum || fn == ScalarFn::kAnd ||
+         fn == ScalarFn::kOr;
 }
 
-bool MayBracketAnew(const Algebra& algebra, ElementType type) {
-  return IsInteger(type) || algebra.strictness() >= Strictness::kNestedSums;
+bool IsFold(const Term& term) {
+  return (term.node->kind == NodeKind::kMulti || term.node->kind == NodeKind::kBound) &&
+         (term.node->fn == ScalarFn::kAdd || IsIdempotent(term.node->fn));
 }
 
-Box BoxOf(Term term, int64_t count) {
-  if (term.node->kind != NodeKind::kBound || term.node->fn != ScalarFn::kAdd) {
+bool MayBracketAnew(const Algebra& algebra, const Node& fold) {
+  const Strictness least =
+      IsIdempotent(fold.fn) ? Strictness::kReassociation : Strictness::kNestedSums;
+  return IsInteger(fold.type) || IsPred(fold.type) || algebra.strictness() >= least;
+}
+
+Box BoxOf(ScalarFn fn, Term term, int64_t count) {
+  if (term.node->kind != NodeKind::kBound || term.node->fn != fn) {
     return {std::move(term), {}, count};
   }
   const auto bound = term.node->extents;
   return {NodeTable::Child(term, 0), {bound.begin(), bound.end()}, count};
 }
 
-std::vector<Box> BoxesOf(const Term& sum) {
-  if (sum.node->kind == NodeKind::kBound) return {BoxOf(sum, 1)};
+std::vector<Box> BoxesOf(const Term& fold) {
+  const ScalarFn fn = fold.node->fn;
+  if (fold.node->kind == NodeKind::kBound) return {BoxOf(fn, fold, 1)};
   std::vector<Box> boxes;
-  for (size_t e = 0; e < sum.node->edges.size(); ++e) {
-    boxes.push_back(BoxOf(NodeTable::Child(sum, e), sum.node->edges[e].count));
+  for (size_t e = 0; e < fold.node->edges.size(); ++e) {
+    boxes.push_back(BoxOf(fn, NodeTable::Child(fold, e), fold.node->edges[e].count));
   }
   return boxes;
 }
@@ -135,26 +143,65 @@ Box Part(Algebra* algebra, const Box& box, const std::vector<size_t>& order, con
   return part;
 }
 
-// Takes what two boxes have in common out of both lists.
+// Takes what two boxes have in common out of both lists; with `keeps` out of the left one only.
 class Overlay {
  public:
   Overlay(Algebra* algebra, std::span<const int64_t> outer, std::vector<Box> left,
-          std::vector<Box> right, int* budget)
+          std::vector<Box> right, bool keeps, int* budget)
       : algebra_(algebra),
         outer_(outer),
-        left_(std::move(left)),
-        right_(std::move(right)),
+        left_(Opened(std::move(left))),
+        right_(Opened(std::move(right))),
+        keeps_(keeps),
         budget_(budget) {}
 
+  // Is nothing left over?
   bool Cancels() {
     while (--*budget_ > 0) {
-      if (left_.empty() || right_.empty()) return left_.empty() && right_.empty();
+      if (left_.empty() || right_.empty()) return left_.empty() && (keeps_ || right_.empty());
       if (left_.size() + right_.size() > kMostBoxes || !CancelOne()) return false;
     }
     return false;
   }
 
  private:
+  // Boxes that read places more than once (windows that overlap) are cut along their shortest digit
+  // until none does.
+  std::vector<Box> Opened(std::vector<Box> boxes) {
+    for (size_t i = 0; i < boxes.size() && boxes.size() < kMostBoxes;) {
+      const Box box = boxes[i];
+      if (box.bound.size() < 2 || ReadsOnce(box)) {
+        ++i;
+        continue;
+      }
+      std::vector<size_t> order(box.bound.size());
+      std::iota(order.begin(), order.end(), size_t{0});
+      const auto shortest = std::min_element(box.bound.begin(), box.bound.end());
+      DigitMap map;
+      map.offset.assign(box.bound.size(), 0);
+      for (size_t d = 0; d < box.bound.size(); ++d) {
+        if (d == static_cast<size_t>(shortest - box.bound.begin())) continue;
+        map.columns.push_back({box.bound[d], static_cast<int>(d), 1});
+      }
+      std::vector<Box> parts;
+      int64_t& at = map.offset[static_cast<size_t>(shortest - box.bound.begin())];
+      if (*shortest > static_cast<int64_t>(kMostBoxes)) return boxes;
+      for (; at < *shortest; ++at) {
+        parts.push_back(Part(algebra_, box, order, map, outer_));
+      }
+      Replace(&boxes, i, std::move(parts));
+    }
+    return boxes;
+  }
+  bool ReadsOnce(const Box& box) {
+    std::vector<Place> places;
+    std::vector<size_t> order;
+    AppendPlaces(box.body, 1 + outer_.size() + box.bound.size(), &places);
+    return std::any_of(places.begin(), places.end(), [&](const Place& place) {
+      return RegionOf(box, place.row, &order).has_value();
+    });
+  }
+
   bool CancelOne() {
     for (size_t l = 0; l < left_.size(); ++l) {
       for (size_t r = 0; r < right_.size(); ++r) {
@@ -168,7 +215,7 @@ class Overlay {
     const Box a = left_[l], b = right_[r];
     if (a.bound == b.bound && SameBodies(a, b)) {
       Replace(&left_, l, {});
-      Replace(&right_, r, {});
+      if (!keeps_) Replace(&right_, r, {});
       return true;
     }
     if (a.body.node->sources != b.body.node->sources) return false;
@@ -219,7 +266,7 @@ class Overlay {
       return false;
     }
     Replace(&left_, l, std::move(a_rest));
-    Replace(&right_, r, std::move(b_rest));
+    if (!keeps_) Replace(&right_, r, std::move(b_rest));
     return true;
   }
 
@@ -245,6 +292,7 @@ class Overlay {
   Algebra* algebra_;
   std::span<const int64_t> outer_;
   std::vector<Box> left_, right_;
+  const bool keeps_;
   int* budget_;
 };
 
@@ -257,9 +305,11 @@ bool Agree(Algebra* algebra, const Term& a, const Term& b, std::span<const int64
   if (a == b) return true;
   if (a.node->type != b.node->type || a.node->sources != b.node->sources) return false;
   if (--*budget <= 0) return false;
-  if (IsSum(a) && IsSum(b)) {
-    return MayBracketAnew(*algebra, a.node->type) &&
-           Overlay(algebra, extents, BoxesOf(a), BoxesOf(b), budget).Cancels();
+  if (IsFold(a) && IsFold(b) && a.node->fn == b.node->fn) {
+    const bool covers = IsIdempotent(a.node->fn);  // how often does not count
+    return MayBracketAnew(*algebra, *a.node) &&
+           Overlay(algebra, extents, BoxesOf(a), BoxesOf(b), covers, budget).Cancels() &&
+           (!covers || Overlay(algebra, extents, BoxesOf(b), BoxesOf(a), true, budget).Cancels());
   }
   const bool same_function = a.node->kind == NodeKind::kApply && b.node->kind == NodeKind::kApply &&
                              a.node->aux == b.node->aux &&

@@ -1,5 +1,6 @@
 // Sums over ranges that are cut differently: a sum over a box is the sum over its parts, so two
-// lists of boxes of one summand are equal if they cover the same places equally often.
+// lists of boxes of one summand are equal if they cover the same places equally often. For maximum,
+// minimum, and, or it is enough that they cover the same places.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/integers.h"
 #include "verify/symbolic_pieces.h"
 
 namespace hv {
@@ -199,6 +200,40 @@ ReductionDomain DomainOfReduce(const Shape& operand, std::span<const int64_t> di
     if (!reduced) domain.kept = domain.extents.size();
   }
   return domain;
+}
+
+std::optional<WindowDomain> DomainOfWindow(std::span<const WindowDim> window, const Shape& operand,
+                                           const Shape& result) {
+  WindowDomain w;
+  std::vector<int64_t> grid;
+  for (size_t d = 0; d < window.size(); ++d) {
+    const WindowDim& dim = window[d];
+    w.domain.extents.push_back(result.dims[d]);
+    grid.push_back((result.dims[d] - 1) * dim.stride + (dim.size - 1) * dim.window_dilation + 1);
+    if (__builtin_mul_overflow(w.places, grid[d], &w.places)) return std::nullopt;
+  }
+  w.domain.kept = window.size();
+  const std::vector<int64_t> in = RowMajorStrides(operand.dims), out = RowMajorStrides(grid);
+  for (size_t d = 0; d < window.size(); ++d) w.strides.push_back(window[d].stride * out[d]);
+  w.elements.emplace();
+  for (size_t d = 0; d < window.size(); ++d) {
+    const WindowDim& dim = window[d];
+    w.domain.extents.push_back(dim.size);
+    w.strides.push_back(dim.window_dilation * out[d]);
+    // Element i lies at place i * base_dilation + low.
+    const int64_t first = std::max<int64_t>(0, CeilDiv(-dim.low, dim.base_dilation));
+    const int64_t end =
+        std::min(operand.dims[d], FloorDiv(grid[d] - 1 - dim.low, dim.base_dilation) + 1);
+    if (!w.elements || first >= end) {
+      w.elements.reset();
+      continue;
+    }
+    w.elements->in_base += first * in[d];
+    w.elements->out_base += (first * dim.base_dilation + dim.low) * out[d];
+    w.elements->digits.push_back({end - first, in[d], dim.base_dilation * out[d]});
+  }
+  if (w.elements) Normalize(&*w.elements);
+  return w;
 }
 
 ReductionDomain DomainOfDot(const Instruction& dot, const Shape& lhs, const Shape& rhs,

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "hlo/attribute.h"
 #include "hlo/module.h"
 #include "verify/symbolic_tensor.h"
 
@@ -39,6 +40,18 @@ std::optional<SymbolicTensor> ReduceTensors(TensorMaker* maker, const ReductionS
 // Domain and operand strides of a reduce over `dimensions`.
 ReductionDomain DomainOfReduce(const Shape& operand, std::span<const int64_t> dimensions,
                                std::vector<int64_t>* strides);
+// A window as a reduction over its positions. The operand is read on the grid of all places that
+// windows look at, of which `elements` (of operand 0) says where its elements lie, if any does; the
+// others (padding, holes of a dilation) hold nothing.
+struct WindowDomain {
+  ReductionDomain domain;
+  std::vector<int64_t> strides;  // of the grid
+  int64_t places = 1;
+  std::optional<Piece> elements;
+};
+// Nothing for a grid of more places than can be counted.
+std::optional<WindowDomain> DomainOfWindow(std::span<const WindowDim> window, const Shape& operand,
+                                           const Shape& result);
 // Domain and strides of both operands of a dot.
 ReductionDomain DomainOfDot(const Instruction& dot, const Shape& lhs, const Shape& rhs,
                             std::vector<int64_t>* lhs_strides, std::vector<int64_t>* rhs_strides);

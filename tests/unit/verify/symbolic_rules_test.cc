@@ -39,10 +39,14 @@ const std::map<ProofLevel, Types> kRingTypes = {{ProofLevel::kBitwise, kInts},
                                                 {ProofLevel::kReal, kFloats}};
 const std::map<ProofLevel, Types> kSumTypes = {{ProofLevel::kBitwise, kInts},
                                                {ProofLevel::kReassociation, kFloats}};
+const std::map<ProofLevel, Types> kLatticeTypes = {{ProofLevel::kBitwise, kIntsAndPred},
+                                                   {ProofLevel::kReassociation, kFloats}};
 const std::map<ProofLevel, Types> kEverywhere = {{ProofLevel::kBitwise, kAll}};
 
 constexpr char kSum[] =
     "sum {\n  a = $[] parameter(0)\n  b = $[] parameter(1)\n  ROOT r = $[] add(a, b)\n}\n\n";
+constexpr char kGreatest[] =
+    "greatest {\n  a = $[] parameter(0)\n  b = $[] parameter(1)\n  ROOT r = $[] maximum(a, b)\n}\n\n";
 constexpr char kBranches[] =
     "same {\n  a = $[16] parameter(0)\n  ROOT r = $[16] copy(a)\n}\n\n"
     "back {\n  a = $[16] parameter(0)\n  ROOT r = $[16] reverse(a), dimensions={0}\n}\n\n";
@@ -231,6 +235,29 @@ std::vector<Law> Laws() {
        "s = $[] reduce(b, h), dimensions={0}, to_apply=sum\n"
        "t = $[] reduce(a, h), dimensions={0}, to_apply=sum\nr = $[] add(s, t)",
        kSumTypes, kSum},
+      {"ranges",
+       "h = $[] constant(0)\nr = $[] reduce(x, h), dimensions={0}, to_apply=greatest",
+       "h = $[] constant(0)\na = $[9] slice(x), slice={[0:9]}\nb = $[11] slice(x), slice={[5:16]}\n"
+       "s = $[] reduce(b, h), dimensions={0}, to_apply=greatest\n"
+       "t = $[] reduce(a, h), dimensions={0}, to_apply=greatest\nr = $[] maximum(s, t)",
+       kLatticeTypes, kGreatest},
+      {"positions",
+       "h = $[] constant(0)\nr = $[16] reduce-window(x, h), window={size=3 pad=1_1}, to_apply=sum",
+       "h = $[] constant(0)\na = $[18] pad(x, h), padding=1_1\nb = $[16] slice(a), slice={[0:16]}\n"
+       "c = $[16] slice(a), slice={[1:17]}\nd = $[16] slice(a), slice={[2:18]}\n"
+       "t = $[16] add(b, c)\nr = $[16] add(t, d)",
+       kSumTypes, kSum},
+      {"positions",
+       "h = $[] constant(0)\nr = $[4] reduce-window(x, h), window={size=4 stride=4}, "
+       "to_apply=greatest",
+       "h = $[] constant(0)\na = $[4,4] reshape(x)\n"
+       "r = $[4] reduce(a, h), dimensions={1}, to_apply=greatest",
+       kLatticeTypes, kGreatest},
+      {"positions",
+       "h = $[] constant(0)\na = $[15] reduce-window(x, h), window={size=2}, to_apply=greatest\n"
+       "r = $[14] reduce-window(a, h), window={size=2}, to_apply=greatest",
+       "h = $[] constant(0)\nr = $[14] reduce-window(x, h), window={size=3}, to_apply=greatest",
+       kLatticeTypes, kGreatest},
       {"factors",
        "a = $[16] add(x, y)\nr = $[] dot(a, z), lhs_contracting_dims={0}, "
        "rhs_contracting_dims={0}",

@@ -1,0 +1,123 @@
+// Ops that apply a computation to elements are judged as the arithmetic they spell out: windows as
+// reductions, maps as elementwise functions, convolutions as dots. Right pairs are PROVED or TESTED,
+// wrong ones REFUTED, and rounding is neither.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/verify/verdict_of.h"
+
+namespace hv {
+namespace {
+
+// `body` over elements of `type` in place of T.
+std::string Typed(std::string text, const std::string& type) {
+  for (size_t at = 0; (at = text.find("T[", at)) != std::string::npos; ++at) {
+    text.replace(at, 1, type);
+  }
+  return text;
+}
+
+constexpr char kFunctions[] =
+    "add { a = T[] parameter(0)\n b = T[] parameter(1)\n ROOT r = T[] add(a, b) }\n"
+    "max { a = T[] parameter(0)\n b = T[] parameter(1)\n ROOT r = T[] maximum(a, b) }\n"
+    "min { a = T[] parameter(0)\n b = T[] parameter(1)\n ROOT r = T[] minimum(a, b) }\n"
+    "larger { a = T[] parameter(0)\n b = T[] parameter(1)\n"
+    " ROOT r = pred[] compare(a, b), direction=GE }\n"
+    "either { a = T[] parameter(0)\n i = s32[] parameter(1)\n b = T[] parameter(2)\n"
+    " j = s32[] parameter(3)\n p = pred[] compare(a, b), direction=GE\n"
+    " v = T[] select(p, a, b)\n w = s32[] select(p, i, j)\n ROOT r = (T[], s32[]) tuple(v, w) }\n";
+
+CaseReport Judge(const std::string& type, const std::string& before, const std::string& after) {
+  const auto module = [&](const std::string& body) {
+    return Typed("HloModule m\n" + std::string(kFunctions) +
+                     "ENTRY e {\n z = T[] constant(0)\n x = T[12] parameter(0)\n" + body + "}\n",
+                 type);
+  };
+  return VerdictOf(PairOf(module(before), module(after)));
+}
+
+struct Case {
+  std::string before, right, wrong;
+  Verdict of_right = Verdict::kProved;
+};
+
+// The part of the window that slides over x.
+std::string Slid(const std::string& operand, int64_t start) {
+  const std::string from = std::to_string(start), to = std::to_string(start + 12);
+  return " t" + from + " = T[12] slice(" + operand + "), slice={[" + from + ":" + to + "]}\n";
+}
+
+const Case kCases[] = {
+    // The whole dimension.
+    {"ROOT r = T[1] reduce-window(x, z), window={size=12}, to_apply=add\n",
+     "s = T[] reduce(x, z), dimensions={0}, to_apply=add\n ROOT r = T[1] reshape(s)\n",
+     "y = T[11] slice(x), slice={[0:11]}\n s = T[] reduce(y, z), dimensions={0}, to_apply=add\n"
+     "ROOT r = T[1] reshape(s)\n"},
+    // Rows of a matrix.
+    {"ROOT r = T[4] reduce-window(x, z), window={size=3 stride=3}, to_apply=add\n",
+     "y = T[4,3] reshape(x)\n ROOT r = T[4] reduce(y, z), dimensions={1}, to_apply=add\n",
+     "y = T[3,4] reshape(x)\n ROOT r = T[4] reduce(y, z), dimensions={0}, to_apply=add\n"},
+    // Overlapping windows beyond both ends, against slices of the padded array.
+    {"ROOT r = T[12] reduce-window(x, z), window={size=3 pad=1_1}, to_apply=add\n",
+     "p = T[14] pad(x, z), padding=1_1\n" + Slid("p", 0) + Slid("p", 1) + Slid("p", 2) +
+         "a = T[12] add(t0, t1)\n ROOT r = T[12] add(a, t2)\n",
+     "p = T[14] pad(x, z), padding=2_0\n" + Slid("p", 0) + Slid("p", 1) + Slid("p", 2) +
+         "a = T[12] add(t0, t1)\n ROOT r = T[12] add(a, t2)\n"},
+    // Running sums, of the reversed array too.
+    {"ROOT r = T[12] reduce-window(x, z), window={size=12 pad=11_0}, to_apply=add\n",
+     "y = T[12] reverse(x), dimensions={0}\n"
+     "s = T[12] reduce-window(y, z), window={size=12 pad=0_11}, to_apply=add\n"
+     "ROOT r = T[12] reverse(s), dimensions={0}\n",
+     "ROOT r = T[12] reduce-window(x, z), window={size=11 pad=10_0}, to_apply=add\n"},
+    // The greatest; zero is no neutral element.
+    {"ROOT r = T[6] reduce-window(x, z), window={size=2 stride=2}, to_apply=max\n",
+     "y = T[6,2] reshape(x)\n ROOT r = T[6] reduce(y, z), dimensions={1}, to_apply=max\n",
+     "y = T[6,2] reshape(x)\n ROOT r = T[6] reduce(y, z), dimensions={1}, to_apply=min\n"},
+    // The greatest of overlapping greatest ones.
+    {"ROOT r = T[10] reduce-window(x, z), window={size=3}, to_apply=max\n",
+     "y = T[11] reduce-window(x, z), window={size=2}, to_apply=max\n"
+     "ROOT r = T[10] reduce-window(y, z), window={size=2}, to_apply=max\n",
+     "y = T[11] reduce-window(x, z), window={size=2}, to_apply=max\n"
+     "ROOT r = T[10] slice(y), slice={[0:10]}\n"},
+    // Scattered sums.
+    {"i = s32[12,1] iota(), iota_dimension=0\n k = s32[] constant(2)\n"
+     "ks = s32[12,1] broadcast(k), dimensions={}\n j = s32[12,1] divide(i, ks)\n"
+     "zs = T[6] broadcast(z), dimensions={}\n ROOT r = T[6] scatter(zs, j, x), "
+     "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+     "index_vector_dim=1, to_apply=add\n",
+     "y = T[6,2] reshape(x)\n ROOT r = T[6] reduce(y, z), dimensions={1}, to_apply=add\n",
+     "y = T[2,6] reshape(x)\n ROOT r = T[6] reduce(y, z), dimensions={0}, to_apply=add\n"},
+    // A pair of operands: the greatest and where it is.
+    {"i = s32[12] iota(), iota_dimension=0\n k = s32[] constant(0)\n"
+     "ROOT r = (T[], s32[]) reduce(x, i, z, k), dimensions={0}, to_apply=either\n",
+     "i = s32[12] iota(), iota_dimension=0\n k = s32[] constant(0)\n"
+     "w = (T[1], s32[1]) reduce-window(x, i, z, k), window={size=12}, to_apply=either\n"
+     "v = T[1] get-tuple-element(w), index=0\n a = T[] reshape(v)\n"
+     "u = s32[1] get-tuple-element(w), index=1\n b = s32[] reshape(u)\n"
+     "ROOT r = (T[], s32[]) tuple(a, b)\n",
+     "i = s32[12] iota(), iota_dimension=0\n k = s32[] constant(0)\n y = T[12] negate(x)\n"
+     "ROOT r = (T[], s32[]) reduce(y, i, z, k), dimensions={0}, to_apply=either\n",
+     Verdict::kTested},
+};
+
+class WindowVerdicts : public testing::TestWithParam<const char*> {};
+
+TEST_P(WindowVerdicts, RightPairsHoldAndWrongOnesFall) {
+  for (const Case& c : kCases) {
+    const CaseReport right = Judge(GetParam(), c.before, c.right);
+    EXPECT_EQ(right.verdict, c.of_right)
+        << ToString(right.verdict) << ": " << right.reason << "\n"
+        << c.before << "against\n"
+        << c.right;
+    const CaseReport wrong = Judge(GetParam(), c.before, c.wrong);
+    EXPECT_EQ(wrong.verdict, Verdict::kRefuted) << wrong.reason << "\n"
+                                                << c.before << "against\n"
+                                                << c.wrong;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, WindowVerdicts, testing::Values("f32", "bf16", "f64", "s32", "u8"));
+
+}  // namespace
+}  // namespace hv
