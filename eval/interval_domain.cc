@@ -218,8 +218,7 @@ class IntervalDomain : public Domain {
       if (!indices) return Unknown(call);
       const IndexPlan plan = PlanScatter(call.instruction, *operands[0].shape(), *indices->shape(),
                                          *operands[2].shape());
-      return ScatterIntervals(plan, IntegersOf(*indices), call.shape, known.fn, operands[0],
-                              operands[2]);
+      return ScatterIntervals(plan, *indices, call.shape, known.fn, operands[0], operands[2]);
     }
     return OnPointsUnlessRounding(call, Attr::kToApply, operands, [&](std::vector<Value> points) {
       return native_->Scatter(call, std::move(points));

@@ -149,9 +149,8 @@ Result<Value> ReduceWindowIntervals(std::span<const WindowDim> window, const Sha
       });
 }
 
-Result<Value> ScatterIntervals(const IndexPlan& plan, std::span<const int64_t> indices,
-                               const Shape* shape, ScalarFn fn, const Value& operand,
-                               const Value& updates) {
+Result<Value> ScatterIntervals(const IndexPlan& plan, const Value& indices, const Shape* shape,
+                               ScalarFn fn, const Value& operand, const Value& updates) {
   const auto scatter = [&](const Value& terms, const Value& start,
                            Combiner& combiner) -> Result<Value> {
     std::vector<Value> results = {Owned(start).WithShape(shape)};

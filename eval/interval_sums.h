@@ -18,9 +18,8 @@ Result<Value> ReduceIntervals(const ReduceGeometry& geometry, const Shape* shape
                               const Value& operand, const Value& init);
 Result<Value> ReduceWindowIntervals(std::span<const WindowDim> window, const Shape* shape,
                                     ScalarFn fn, const Value& operand, const Value& init);
-Result<Value> ScatterIntervals(const IndexPlan& plan, std::span<const int64_t> indices,
-                               const Shape* shape, ScalarFn fn, const Value& operand,
-                               const Value& updates);
+Result<Value> ScatterIntervals(const IndexPlan& plan, const Value& indices, const Shape* shape,
+                               ScalarFn fn, const Value& operand, const Value& updates);
 Result<Value> FoldIntervals(ScalarFn fn, std::vector<Value> values);
 
 // Is an element of `start` with any of `terms` added, in any order, a whole number without rounding?
