@@ -4,7 +4,8 @@
 // cores; a figure is the median of the repeats, each the slowest rank's. Sizes are bytes of the
 // full array per rank.
 //
-//   bench_collectives [--json] [-n RANKS] [--max=BYTES] [--repeats=N]      starts its ranks itself
+//   bench_collectives [--json] [-n RANKS] [--min=BYTES] [--max=BYTES] [--repeats=N]
+// starts its ranks itself
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -134,15 +135,16 @@ int Launch(int64_t ranks, int argc, char** argv) {
 
 int Main(int argc, char** argv) {
   bool json = false;
-  int64_t ranks = 8, most = 64 * kMiB, repeats = 7;
+  int64_t ranks = 8, least = kKiB, most = 64 * kMiB, repeats = 7;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--json") {
       json = true;
     } else if (word == "-n" && i + 1 < argc && ReadNumber(argv[i + 1], "", &ranks)) {
       ++i;
-    } else if (!ReadNumber(word, "--max=", &most) && !ReadNumber(word, "--repeats=", &repeats)) {
-      fmt::print(stderr, "usage: {} [--json] [-n RANKS] [--max=BYTES] [--repeats=N]\n", argv[0]);
+    } else if (!ReadNumber(word, "--min=", &least) && !ReadNumber(word, "--max=", &most) &&
+               !ReadNumber(word, "--repeats=", &repeats)) {
+      fmt::print(stderr, "usage: {} [--json] [-n RANKS] [--min=BYTES] [--max=BYTES] [--repeats=N]\n", argv[0]);
       return 2;
     }
   }
@@ -159,6 +161,7 @@ int Main(int argc, char** argv) {
   for (int64_t bytes = kKiB; bytes <= most; bytes *= bytes == kMiB / 4 ? 4
                                                      : bytes < kMiB    ? 16
                                                                        : 4) {
+    if (bytes < least) continue;
     rows.push_back(RaceCollectives(&(*session)->transport(), bytes, static_cast<int>(repeats)));
     if (speaks && !json) PrintRow(rows.back());
     std::fflush(stdout);

@@ -294,10 +294,31 @@ class UntunedMalloc {
   }
 };
 
+// Ranks that agree as they do on `transport`, but send their data.
+class ByMessages : public Transport {
+ public:
+  explicit ByMessages(Transport* transport) : transport_(*transport) {}
+  Rank rank() const override { return transport_.rank(); }
+  int64_t size() const override { return transport_.size(); }
+  std::vector<std::string> AllGather(const std::string& mine) override {
+    return transport_.AllGather(mine);
+  }
+  bool AllEqual(uint64_t hash) override { return transport_.AllEqual(hash); }
+  std::unique_ptr<Flight> Start(std::span<const OutgoingMessage> sends,
+                                std::span<const IncomingMessage> receives) override {
+    return transport_.Start(sends, receives);
+  }
+  void Barrier() override { transport_.Barrier(); }
+
+ private:
+  Transport& transport_;
+};
+
 class Contest {
  public:
   Contest(Transport* transport, int64_t bytes)
       : transport_(transport),
+        messages_(transport),
         node_(*transport->node()),
         race_(&node_),
         bytes_(bytes),
@@ -311,6 +332,7 @@ class Contest {
   ContestRow Run(int repeats) {
     heap_in_.assign(in_.data(), in_.data() + bytes_ / 4);
     heap_out_.resize(heap_in_.size());
+    received_.resize(heap_in_.size());
     AddMpi();
     AddShared();
     AddMessages();
@@ -378,7 +400,7 @@ class Contest {
     race_.Add("permute", [this] { path_.Permute(out_.bytes()); });
   }
 
-  // Segment by segment to all, folded in the order of the group.
+  // Folded in the order of the group, large shares segment by segment.
   void AddMessages() {
     const std::byte* const in = std::as_bytes(std::span(heap_in_)).data();
     const int64_t own = transport_->rank().value;
@@ -388,8 +410,24 @@ class Contest {
       if (r != own) sent_.push_back({Rank(r), {in + r * share_, size}});
     }
     race_.Add("reduce-scatter by messages", [this, size] {
+      if (!IsWorthSegments(size)) return ExchangeWhole(size);
       FoldSegments(transport_, sum_.fold(), sizeof(float), summands_, {HeapOut(), size}, sent_);
     });
+  }
+  void ExchangeWhole(size_t size) {
+    std::vector<OutgoingMessage> sends;
+    std::vector<IncomingMessage> receives;
+    std::vector<const std::byte*> streams;
+    std::byte* room = reinterpret_cast<std::byte*>(received_.data());
+    for (const SentSummand& s : sent_) sends.push_back({s.to, 0, s.bytes});
+    for (const Summand& summand : summands_) {
+      streams.push_back(summand.bytes != nullptr ? summand.bytes : room);
+      if (summand.bytes != nullptr) continue;
+      receives.push_back({summand.from, 0, {room, size}});
+      room += size;
+    }
+    transport_->Exchange(sends, receives);
+    sum_.Run(streams, HeapOut(), size);
   }
 
   void AddFloors() {
@@ -410,21 +448,25 @@ class Contest {
   // The same collectives as run_hlo runs them: a loop over an operand that stays.
   void AddInterpreter() {
     const int64_t n = bytes_ / 4, s = n / ranks_;
-    AddLoop("interpreter: reduce-scatter", n, s,
-            "reduce-scatter(x), dimensions={0}, to_apply=sum, GROUPS");
+    const std::string scatter = "reduce-scatter(x), dimensions={0}, to_apply=sum, GROUPS";
+    AddLoop("interpreter: reduce-scatter", n, s, scatter);
+    AddLoop("interpreter: reduce-scatter by messages", n, s, scatter, &messages_);
     AddLoop("interpreter: all-reduce", n, n, "all-reduce(x), to_apply=sum, GROUPS");
     AddLoop("interpreter: all-gather", s, n, "all-gather(x), dimensions={0}, GROUPS");
     AddLoop("interpreter: all-to-all", n, n, "all-to-all(x), dimensions={0}, GROUPS");
   }
-  void AddLoop(const std::string& name, int64_t in, int64_t out, std::string op) {
+  void AddLoop(const std::string& name, int64_t in, int64_t out, std::string op,
+               Transport* transport = nullptr) {
     std::string group;
     for (int64_t r = 0; r < ranks_; ++r) group += (r > 0 ? "," : "") + std::to_string(r);
     op.replace(op.find("GROUPS"), 6, "replica_groups={{" + group + "}}");
     race_.AddTimed(name, [=, this](int iterations) {
-      return Interpret(in, out, op, std::max(iterations, kFewestTurns));
+      return Interpret(in, out, op, std::max(iterations, kFewestTurns),
+                       transport != nullptr ? transport : transport_);
     });
   }
-  double Interpret(int64_t in, int64_t out, const std::string& op, int iterations) {
+  double Interpret(int64_t in, int64_t out, const std::string& op, int iterations,
+                   Transport* transport) {
     const std::string state = fmt::format("(s32[], f32[{}], f32[{}])", in, out);
     const std::string text = fmt::format(
         "HloModule m, replica_count={0}\n"
@@ -443,7 +485,7 @@ class Contest {
     const std::unique_ptr<Domain> domain = MakeNativeDomain();
     RunOptions options;
     options.domain = domain.get();
-    options.transport = transport_;
+    options.transport = transport;
     const auto input = [&](DeviceId, int64_t) {
       Value value = Value::NewNative(module->Entry().At(module->Entry().parameters[0]).shape);
       std::memcpy(value.MutableBytes().data(), in_.bytes(), value.bytes().size());
@@ -498,6 +540,7 @@ class Contest {
   }
 
   Transport* transport_;
+  ByMessages messages_;
   NodeRanks& node_;
   Race race_;
   int64_t bytes_, ranks_, share_;
@@ -505,7 +548,7 @@ class Contest {
   SharedPath path_;
   Sum sum_;
   // What MPI gets, and what is measured without sharing, lies where programs have their arrays.
-  std::vector<float> heap_in_, heap_out_;
+  std::vector<float> heap_in_, heap_out_, received_;
   std::vector<Summand> summands_;
   std::vector<SentSummand> sent_;
   std::unique_ptr<NodeRanks> pair_;

@@ -8,6 +8,7 @@
 
 #include "eval/move.h"
 #include "hlo/view.h"
+#include "sim/arriving_fold.h"
 #include "sim/direct_completion.h"
 #include "sim/fetch.h"
 #include "sim/hash.h"
@@ -15,7 +16,6 @@
 #include "sim/library_reduction.h"
 #include "sim/operand_board.h"
 #include "sim/recipe.h"
-#include "sim/segmented_fold.h"
 #include "sim/reduction.h"
 #include "sim/split_reduction.h"
 
@@ -43,7 +43,9 @@ class Completion {
     by_library_ = ReducedByLibrary(*context, placement, meeting);
     if (reduces_once_) FindPositions();
     if (CanSplit()) split_ = SplitReduction::Of(*meeting.collective, RanksOfMembers());
-    if (GoesInSegments()) ChooseFold();
+    if (CanSplit()) {
+      arriving_ = ArrivingFold::Of(context, placement, fetcher, number, meeting, SharesByRank());
+    }
   }
 
   // Every rank that has a member learns the control operands of all members.
@@ -58,7 +60,7 @@ class Completion {
     ready_ = CheckTravel();
     if (ready_) ready_ = CheckSelectors();
     if (ready_) ready_ = ReadControls();
-    if (!ready_ || is_local_ || by_library_ || fold_) return;
+    if (!ready_ || is_local_ || by_library_ || arriving_) return;
     if (split_) return NeedSlices();
     std::optional<Result<Recipe>> recipe;
     for (size_t k = 0; k < devices_.size(); ++k) {
@@ -77,10 +79,7 @@ class Completion {
 
   // Of a reduction in segments: this rank's shares.
   void FoldArriving() {
-    if (!ready_ || !fold_) return;
-    for (const Part& share : SharesToFold(context_->options().transport->rank())) {
-      folded_.push_back(FoldArriving(share));
-    }
+    if (ready_ && arriving_) folded_ = arriving_->Run();
   }
 
   // Of a split reduction: this rank's slices, on their way to the others.
@@ -176,77 +175,22 @@ class Completion {
     }
     return spans_nodes;
   }
-  // Large shares that come from other nodes are folded as they arrive.
-  bool GoesInSegments() const {
-    const ReductionOrder order = context_->options().order;
-    if (!CanSplit() || !context_->domain().IsNative() ||
-        (order != ReductionOrder::kGroup && order != ReductionOrder::kMpi)) {
-      return false;
-    }
-    size_t largest = 0;
+  // The boxes that each rank reduces.
+  ArrivingFold::Shares SharesByRank() const {
+    ArrivingFold::Shares shares;
     for (const Rank rank : RanksOfMembers()) {
-      const std::vector<Part> shares = SharesToFold(rank);
-      if (shares.empty()) return false;
-      for (const Part& share : shares) {
-        if (share.type != shares[0].type) return false;
-        largest = std::max(largest, BytesOf(share));
-      }
+      const size_t number = shares.size();
+      shares[rank] = split_ ? SlicesOf(number) : SharesOf(rank);
     }
-    return largest > kSegmentBytes;
+    return shares;
   }
-  // An operation without a meaning is refused where it is folded as a whole.
-  void ChooseFold() {
-    const Collective& collective = *meeting_.collective;
-    Result<StreamFold> fold = StreamFold::Make(
-        context_->module(), collective.instruction->Computation(Attr::kToApply),
-        collective.operands[0]->type, context_->options().accumulate_wide);
-    if (fold) fold_ = std::move(*fold);
-  }
-  static size_t BytesOf(const Part& part) {
-    return static_cast<size_t>(CountElements(part.sizes) * HostBytes(part.type));
-  }
-  // The boxes that a rank reduces.
-  std::vector<Part> SharesToFold(Rank rank) const {
-    if (!split_) return SharesOf(rank);
-    const std::vector<Rank>& ranks = split_->ranks();
-    const auto number =
-        static_cast<size_t>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+  // Of a split reduction: of the rank with number `n` among its ranks.
+  std::vector<Part> SlicesOf(size_t n) const {
     std::vector<Part> slices;
     for (size_t o = 0; o < meeting_.collective->operands.size(); ++o) {
-      slices.push_back(split_->SliceOf(number, o));
+      slices.push_back(split_->SliceOf(n, o));
     }
     return slices;
-  }
-  // A box of a local or published operand; native ones can always be cut.
-  std::span<const std::byte> ViewOf(Part part, size_t k) {
-    part.member = static_cast<int64_t>(k);
-    return views_.emplace_back(*fetcher_.View(meeting_, number_, part)).bytes();
-  }
-  // Whatever happens here: others wait for what this rank sends.
-  Value FoldArriving(const Part& share) {
-    Transport* const transport = context_->options().transport;
-    const auto travels = [&](size_t k, Rank to) {
-      return fetcher_.Travels(meeting_, meeting_.members[k], share.operand, to);
-    };
-    std::vector<Summand> summands;
-    std::vector<SentSummand> sent;
-    for (size_t k = 0; k < devices_.size(); ++k) {
-      const bool arrives = travels(k, transport->rank());
-      summands.push_back(
-          {placement_.RankOf(devices_[k]), arrives ? nullptr : ViewOf(share, k).data()});
-    }
-    for (const Rank to : RanksOfMembers()) {
-      const Part theirs = SharesToFold(to)[static_cast<size_t>(share.operand)];
-      for (size_t k = 0; k < devices_.size(); ++k) {
-        if (fetcher_.IsLocal(devices_[k]) && travels(k, to)) sent.push_back({to, ViewOf(theirs, k)});
-      }
-    }
-    Value result =
-        Value::NewNative(context_->module().context->shapes.Array(share.type, share.sizes));
-    FoldSegments(transport, *fold_, static_cast<size_t>(result.element_bytes()), summands,
-                 result.MutableBytes(), sent);
-    views_.clear();
-    return result;
   }
   std::vector<Rank> RanksOfMembers() const {
     std::vector<Rank> ranks;
@@ -255,11 +199,7 @@ class Completion {
   }
   void NeedSlices() {
     for (size_t n = 0; n < split_->ranks().size(); ++n) {
-      std::vector<Part> slices;
-      for (size_t o = 0; o < meeting_.collective->operands.size(); ++o) {
-        slices.push_back(split_->SliceOf(n, o));
-      }
-      NeedOfAll(static_cast<size_t>(positions_.at(split_->ranks()[n]).front()), slices);
+      NeedOfAll(static_cast<size_t>(positions_.at(split_->ranks()[n]).front()), SlicesOf(n));
     }
   }
   // Of this rank: reduced; of another: room for it.
@@ -413,7 +353,7 @@ class Completion {
 
   // The box of every member whose operand is here, its own or received, reduced.
   Result<Value> FoldLocal(Part part) {
-    if (fold_) return std::move(folded_[static_cast<size_t>(part.operand)]);
+    if (arriving_) return std::move(folded_[static_cast<size_t>(part.operand)]);
     std::vector<Value> values;
     for (size_t k = 0; k < devices_.size(); ++k) {
       part.member = static_cast<int64_t>(k);
@@ -486,9 +426,8 @@ class Completion {
   Controls controls_;
   std::optional<SplitReduction> split_;     // every rank reduces a slice
   std::vector<std::vector<Value>> slices_;  // by rank and operand, if so
-  std::optional<StreamFold> fold_;          // shares are folded in segments, as they arrive
+  std::optional<ArrivingFold> arriving_;    // shares are folded in segments, as they arrive
   std::vector<Value> folded_;               // by operand, if so
-  std::vector<Value> views_;                // while they move
   std::vector<Part> shares_;    // what this rank has reduced once, by operand; often none
   std::vector<Value> reduced_;  // and the results
 };

@@ -13,6 +13,9 @@ namespace hv {
 
 inline constexpr size_t kSegmentBytes = size_t{1} << 17;
 
+// Smaller shares travel whole, with all else that travels.
+constexpr bool IsWorthSegments(size_t share_bytes) { return share_bytes > kSegmentBytes; }
+
 // In group order; as long as the result.
 struct Summand {
   Rank from;

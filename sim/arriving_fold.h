@@ -1,0 +1,59 @@
+// A reduction between nodes whose shares are large: each rank folds its own in segments, as they
+// arrive from other nodes (segmented_fold.h), beside what it reads in place.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "eval/stream_fold.h"
+#include "sim/fetch.h"
+#include "sim/segmented_fold.h"
+
+namespace hv {
+
+class ArrivingFold {
+ public:
+  // The boxes that each rank with members reduces, one per operand; none where that is no box.
+  using Shares = std::map<Rank, std::vector<Part>>;
+
+  // Nothing if the shares are small or of several types, or the order or the domain is another than
+  // that of streams: then all boxes travel whole. The same on all ranks.
+  static std::optional<ArrivingFold> Of(RunContext* context, const Placement& placement,
+                                        Fetcher* fetcher, size_t number, const Meeting& meeting,
+                                        Shares shares);
+
+  // This rank's results, by operand. All ranks with members call it: each waits for the others.
+  std::vector<Value> Run();
+
+ private:
+  ArrivingFold(RunContext* context, const Placement& placement, Fetcher* fetcher, size_t number,
+               const Meeting& meeting, Shares shares, StreamFold fold)
+      : context_(context),
+        placement_(&placement),
+        fetcher_(fetcher),
+        number_(number),
+        meeting_(&meeting),
+        shares_(std::move(shares)),
+        fold_(std::move(fold)) {}
+
+  Value Fold(size_t operand);
+  std::vector<Summand> SummandsOf(const Part& share);
+  std::vector<SentSummand> SentOf(size_t operand);
+  std::span<const std::byte> ViewOf(Part part, size_t member);
+  bool Travels(size_t member, size_t operand, Rank to) const {
+    return fetcher_->Travels(*meeting_, meeting_->members[member], static_cast<int64_t>(operand), to);
+  }
+
+  RunContext* context_;
+  const Placement* placement_;
+  Fetcher* fetcher_;
+  size_t number_;
+  const Meeting* meeting_;
+  Shares shares_;
+  StreamFold fold_;
+  std::vector<Value> views_;  // while they move
+};
+
+}  // namespace hv
