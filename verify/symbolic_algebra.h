@@ -160,8 +160,6 @@ class Algebra {
   Term Rebuild(const Term& term, std::span<const int64_t> extents);
   Term Assemble(const Node& node, Summands children, std::span<const int64_t> inner);
 
-  Term DeciderOf(const Term& predicate) const;
-  std::optional<Term> DeciderIn(const Term& term) const;
   Term Replaced(const Term& term, const Term& part, const Term& value,
                 std::span<const int64_t> extents);
   bool EqualInCases(const Term& a, const Term& b, std::span<const int64_t> extents, int depth);

@@ -2,6 +2,7 @@
 // equal for each of these values. Terms are compared point by point, so a value that differs from
 // element to element is split as well as one that all elements share.
 #include <algorithm>
+#include <unordered_set>
 
 #include "verify/symbolic_algebra.h"
 
@@ -26,49 +27,56 @@ Term Widened(const Term& term, size_t bound) {
   return wide;
 }
 
+// Nodes in which a search found nothing. What is looked for depends on no view, so each node of
+// the graph is gone through once, on however many ways it is reached.
+using Searched = std::unordered_set<const Node*>;
+
 // The innermost integer of few values that `term` is made of.
-std::optional<Term> FewIn(const Term& term) {
+std::optional<Term> FewIn(const Term& term, Searched* searched) {
+  if (!searched->insert(term.node).second) return std::nullopt;
   if (term.node->kind == NodeKind::kMulti || term.node->kind == NodeKind::kApply) {
     for (size_t e = 0; e < term.node->edges.size(); ++e) {
-      if (auto inner = FewIn(NodeTable::Child(term, e))) return inner;
+      if (auto inner = FewIn(NodeTable::Child(term, e), searched)) return inner;
     }
   }
   if (IsFew(term)) return term;
   return std::nullopt;
 }
 
-}  // namespace
-
 // What decides a predicate: an integer of few values that it compares, or itself.
-Term Algebra::DeciderOf(const Term& predicate) const {
+Term DeciderOf(const Term& predicate) {
   const Node& node = *predicate.node;
   const bool is_not = node.kind == NodeKind::kApply && node.fn == ScalarFn::kNot;
   if (node.kind == NodeKind::kMulti || is_not) {
     for (size_t e = 0; e < node.edges.size(); ++e) {
       const Term child = NodeTable::Child(predicate, e);
-      if (!IsConstant(child)) return DeciderOf(child);
+      if (!Algebra::IsConstant(child)) return DeciderOf(child);
     }
   }
   if (node.kind == NodeKind::kApply && node.fn == ScalarFn::kCompare) {
+    Searched searched;
     for (size_t e = 0; e < node.edges.size(); ++e) {
-      if (auto few = FewIn(NodeTable::Child(predicate, e))) return *few;
+      if (auto few = FewIn(NodeTable::Child(predicate, e), &searched)) return *few;
     }
   }
   return predicate;
 }
 
 // Of the outermost selection in a term; reductions are not looked into.
-std::optional<Term> Algebra::DeciderIn(const Term& term) const {
+std::optional<Term> DeciderIn(const Term& term, Searched* searched) {
   const Node& node = *term.node;
   if (!node.has_select || node.kind == NodeKind::kBound) return std::nullopt;
+  if (!searched->insert(&node).second) return std::nullopt;
   if (node.kind == NodeKind::kApply && node.fn == ScalarFn::kSelect) {
     return DeciderOf(NodeTable::Child(term, 0));
   }
   for (size_t e = 0; e < node.edges.size(); ++e) {
-    if (auto decider = DeciderIn(NodeTable::Child(term, e))) return decider;
+    if (auto decider = DeciderIn(NodeTable::Child(term, e), searched)) return decider;
   }
   return std::nullopt;
 }
+
+}  // namespace
 
 // The term where `part` has the constant value `value`.
 Term Algebra::Replaced(const Term& term, const Term& part, const Term& value,
@@ -95,8 +103,9 @@ bool Algebra::EqualInCases(const Term& a, const Term& b, std::span<const int64_t
                            int depth) {
   if (a == b) return true;
   if (depth == 0 || budget_ <= 0) return false;
-  std::optional<Term> decider = DeciderIn(a);
-  if (!decider) decider = DeciderIn(b);
+  Searched searched;
+  std::optional<Term> decider = DeciderIn(a, &searched);
+  if (!decider) decider = DeciderIn(b, &searched);
   if (!decider) return false;
   const IntegerRange range = decider->node->range;
   for (int64_t v = range.low; v <= range.high; ++v) {

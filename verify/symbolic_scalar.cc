@@ -387,6 +387,15 @@ Term Algebra::Select(int64_t function, ElementType type, std::vector<Term> argum
     arguments[0] = NodeTable::Child(arguments[0], 0);
     std::swap(arguments[1], arguments[2]);
   }
+  // Of a comparison and its opposite, EQ and LT decide.
+  const bool compares = IsApplyOf(this, arguments[0], ScalarFn::kCompare);
+  const std::string_view by = compares ? AttributesOf(arguments[0].node->aux) : "";
+  if (by == "NE" || by == "LE") {
+    if (auto opposite = Opposite(this, arguments[0])) {
+      arguments[0] = std::move(*opposite);
+      std::swap(arguments[1], arguments[2]);
+    }
+  }
   return Apply(function, type, arguments, false);
 }
 

@@ -344,5 +344,27 @@ TEST(DataSplit, RangesDecideComparisons) {
   EXPECT_FALSE(compare("(b, ms), direction=GE"));  // wraps
 }
 
+// A hash reaches its input on 2^60 ways, and none of them is an integer of few values.
+TEST(DataSelect, DecidedByAHash) {
+  const auto module = [](const std::string& chosen) {
+    std::string rounds = "  x0 = u32[] parameter(0)\n  seven = u32[] constant(7)\n";
+    for (int i = 0; i < 60; ++i) {
+      const std::string x = "x" + std::to_string(i), left = "l" + std::to_string(i);
+      rounds += "  " + left + " = u32[] shift-left(" + x + ", seven)\n  x" +
+                std::to_string(i + 1) + " = u32[] xor(" + x + ", " + left + ")\n";
+    }
+    return Entry(rounds + R"(
+  a = f32[] parameter(1)
+  b = f32[] parameter(2)
+  k = pred[] compare(x60, seven), direction=LT
+  n = pred[] not(k)
+  s = f32[] add(a, b)
+  ROOT r = f32[] select()" +
+                 chosen + ")\n");
+  };
+  EXPECT_TRUE(IsProved(ProveText(module("k, s, b"), module("n, b, s"))));
+  EXPECT_FALSE(IsProved(ProveText(module("k, s, b"), module("n, s, b"))));
+}
+
 }  // namespace
 }  // namespace hv
