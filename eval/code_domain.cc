@@ -256,18 +256,6 @@ Result<Value> CodeDomain::Move(const Shape* shape, const Pieces& pieces,
                                std::vector<Value> operands) {
   if (AllNative(operands)) return MovePieces(shape, pieces, std::move(operands));
   LiftAll(&operands);
-  // A bitcast to another type: a function of each element.
-  const ElementType from = operands[0].shape()->type;
-  if (from != shape->type) {
-    trace_.functions = true;
-    Value& operand = operands[0] = Finish(operands[0]);
-    trace_.signs_of_zero |= IsFloat(from);
-    KeyedHash key(static_cast<uint64_t>(ScalarFn::kBitcastConvert));
-    key.Add(ToString(from)).Add(ToString(shape->type));
-    const std::byte* in[1] = {operand.bytes().data()};
-    algebra_->Function({key.First(), key.Second()}, in, operand.MutableBytes().data(),
-                       static_cast<size_t>(operand.element_count()));
-  }
   return MovePieces(shape, pieces, std::move(operands));
 }
 

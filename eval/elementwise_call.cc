@@ -53,13 +53,16 @@ class Interpreter {
         break;
     }
     const KernelKind kind = Definition(instruction).kernel;
-    const bool reshapes = kind == KernelKind::kView && operands.size() == 1;
-    if (kind == KernelKind::kAlias || (reshapes && instruction.shape->IsScalar())) {
+    const bool view = kind == KernelKind::kView && operands.size() == 1;
+    const bool same_type =
+        view && operands[0][0].shape()->type == instruction.shape->type;  // not so of a bitcast
+    if (kind == KernelKind::kAlias || (same_type && instruction.shape->IsScalar())) {
       Values all;
       for (const Values& o : operands) all.insert(all.end(), o.begin(), o.end());
       return all;
     }
-    if (kind != KernelKind::kScalar || !instruction.shape->IsScalar()) {
+    const bool scalar = kind == KernelKind::kScalar || (view && !same_type);
+    if (!scalar || !instruction.shape->IsScalar()) {
       return Unsupported("unsupported-op", std::string(ToString(instruction.opcode)) +
                                                " inside a scalar computation");
     }

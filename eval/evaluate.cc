@@ -116,10 +116,22 @@ Result<Value> PhysicalBitcast(const KernelCall& call, const Value& operand) {
   return MovePieces(call.shape, {PhysicalOrder(*call.shape, true)}, {cast});
 }
 
+// What a bitcast to another type does to each element, before anything moves.
+Result<Value> ReadAs(Domain& domain, const KernelCall& call, std::vector<Value> operands) {
+  ShapeTable& shapes = call.module.context->shapes;
+  const Shape* shape = shapes.WithType(*operands[0].shape(), call.shape->type);
+  return domain.Scalar({call.module, call.computation, call.instruction, shape},
+                       std::move(operands));
+}
+
 Result<Value> View(Domain& domain, const KernelCall& call, std::vector<Value> operands) {
   if (call.instruction.opcode == Opcode::kBitcast &&
       !BitcastFactors(*operands[0].shape(), *call.shape)) {
     return PhysicalBitcast(call, operands[0]);
+  }
+  if (operands.size() == 1 && operands[0].shape()->type != call.shape->type) {
+    HV_ASSIGN(Value read, ReadAs(domain, call, std::move(operands)));
+    operands.assign(1, std::move(read));
   }
   std::vector<int64_t> starts;
   const bool slice = call.instruction.opcode == Opcode::kDynamicSlice;
@@ -270,16 +282,20 @@ std::vector<int64_t> IntegersOf(const Value& value) {
 }
 
 int64_t IntegerOf(const Value& value) {
-  HV_CHECK(value.IsNative() && value.element_count() > 0, "an integer of a value that is not concrete");
+  HV_CHECK(value.IsNative() && value.element_count() > 0,
+           "an integer of a value that is not concrete");
   const ElementType type = value.shape()->type;
   const bool is_signed = IsSigned(type);
   switch (value.element_bytes()) {
-    case 1: return is_signed ? value.As<int8_t>()[0] : value.As<uint8_t>()[0];
-    case 2: return is_signed ? value.As<int16_t>()[0] : value.As<uint16_t>()[0];
+    case 1:
+      return is_signed ? value.As<int8_t>()[0] : value.As<uint8_t>()[0];
+    case 2:
+      return is_signed ? value.As<int16_t>()[0] : value.As<uint16_t>()[0];
     case 4:  // of both types together an unsigned one would be made
       if (is_signed) return value.As<int32_t>()[0];
       return value.As<uint32_t>()[0];
-    default: break;
+    default:
+      break;
   }
   const int64_t integer = value.As<int64_t>()[0];
   return !is_signed && integer < 0 ? std::numeric_limits<int64_t>::max() : integer;

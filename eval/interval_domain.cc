@@ -196,12 +196,6 @@ class IntervalDomain : public Domain {
   Result<Value> Move(const Shape* shape, const Pieces& pieces,
                      std::vector<Value> operands) override {
     if (AreCertain(operands)) return MovePieces(shape, pieces, std::move(operands));
-    // A bitcast to another type reads the bits, which points alone have.
-    if (operands[0].shape()->type != shape->type) {
-      const auto points = AsPoints(operands);
-      const bool bits = points && !HasZero(operands[0]);
-      return bits ? Lifted(MovePieces(shape, pieces, *points)) : UnknownOf(shape);
-    }
     for (Value& operand : operands) operand = LiftToCodes(operand);
     return MovePieces(shape, pieces, std::move(operands));
   }

@@ -82,8 +82,13 @@ class ScalarProgram::Compiler {
                                 const std::vector<Registers>& operands) {
     const OpDef& definition = Definition(instruction);
     if (definition.kernel == KernelKind::kScalar) return Scalar(instruction, operands);
-    const bool scalar_view = definition.kernel == KernelKind::kView && operands.size() == 1 &&
-                             instruction.shape->IsScalar();
+    const bool view = definition.kernel == KernelKind::kView && operands.size() == 1;
+    // A bitcast may read another type.
+    if (view &&
+        program_->register_types_[static_cast<size_t>(operands[0][0])] != instruction.shape->type) {
+      return Scalar(instruction, operands);
+    }
+    const bool scalar_view = view && instruction.shape->IsScalar();
     if (definition.kernel == KernelKind::kAlias || scalar_view) {
       Registers all;
       for (const Registers& o : operands) all.insert(all.end(), o.begin(), o.end());

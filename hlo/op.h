@@ -98,7 +98,7 @@ struct OpDef {
   bool shape_required = false;              // text must state the result shape
   RuleFn rule = nullptr;                    // null: none
   KernelKind kernel = KernelKind::kOpaque;
-  ScalarFn scalar = ScalarFn::kNone;        // kScalar
+  ScalarFn scalar = ScalarFn::kNone;        // kScalar, and of each element kView first
   TypeSet accepts = kArrays;                // kScalar: element types of the data operands
   ViewFn view = nullptr;                    // kView
   Exactness exactness = Exactness::kExact;

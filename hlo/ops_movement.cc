@@ -217,6 +217,7 @@ constinit const OpDef kBitcastOp{
     .shape_required = true,
     .rule = CheckBitcast,
     .kernel = KernelKind::kView,
+    .scalar = ScalarFn::kBitcastConvert,
     .view = BitcastPieces,
     .types = "any array",
     .doc = "The same memory read with another shape and layout. (Bitcast)"};

@@ -1,5 +1,5 @@
-// How often a loop turns, read off its text: what the compiler has written into backend_config, or a
-// counter that runs from a constant to a constant.
+// How often a loop turns, read off its text: what the compiler has written into backend_config, or
+// a counter that runs from a constant to a constant.
 #include "sim/trip_count.h"
 
 #include <charconv>
@@ -39,11 +39,15 @@ struct Spot {
 
 Spot Operand(const Spot& at, size_t number);
 
+bool KeepsType(const Computation& computation, const Instruction& i) {
+  return i.opcode == Opcode::kBitcast && computation.At(i.operands[0]).shape->type == i.shape->type;
+}
+
 // The same value without copies and tuples, into fusions and out of them.
 Spot Plain(Spot at) {
   while (true) {
     const Instruction& i = at.instruction();
-    if (i.opcode == Opcode::kCopy || i.opcode == Opcode::kBitcast) {
+    if (i.opcode == Opcode::kCopy || KeepsType(*at.computation, i)) {
       at.index = i.operands[0];
     } else if (i.opcode == Opcode::kGetTupleElement) {
       const Spot tuple = Operand(at, 0);
@@ -130,8 +134,7 @@ std::optional<LoopCounter> CounterOf(const Module& module, const Instruction& lo
   if (!step || *step <= 0 || *step > kLargestStep) return {};
   counter->step = *step;
   const ElementType type = loop.shape->elements[static_cast<size_t>(counter->part)]->type;
-  const Instruction& compared =
-      condition.computation->At(condition.instruction().operands[0]);
+  const Instruction& compared = condition.computation->At(condition.instruction().operands[0]);
   if (compared.shape->type != type) return {};  // its bits read as another type
   const int width = BitWidth(type) - (IsSigned(type) ? 1 : 0);
   const int64_t last = counter->end - 1 + *step;
@@ -149,8 +152,7 @@ bool CountsToItsEnd(const Module& module, const Instruction& loop) {
   return CounterOf(module, loop).has_value();
 }
 
-int64_t TripCountOf(const Module& module, const Computation& computation,
-                    const Instruction& loop) {
+int64_t TripCountOf(const Module& module, const Computation& computation, const Instruction& loop) {
   if (const auto stated = StatedTripCount(loop.Text(Attr::kBackendConfig))) return *stated;
   const auto counter = CounterOf(module, loop);
   const Spot state = Plain({&module, &computation, loop.operands[0], nullptr});

@@ -63,8 +63,9 @@ class ViewComposer {
         opcode == Opcode::kDynamicSlice || opcode == Opcode::kDynamicUpdateSlice) {
       return false;
     }
-    return opcode != Opcode::kBitcast ||
-           BitcastFactors(ShapeOf(instruction.operands[0]), *instruction.shape);
+    if (opcode != Opcode::kBitcast) return true;
+    const Shape& from = ShapeOf(instruction.operands[0]);
+    return from.type == instruction.shape->type && BitcastFactors(from, *instruction.shape);
   }
 
   ComposedView ViewOf(InstructionIndex index) const {

@@ -298,9 +298,10 @@ std::optional<Pieces> Lockstep::OnAllDevices(const std::vector<Pieces>& by_devic
 
 Lockstep::MaybeLanes Lockstep::View(const Computation& computation, const Instruction& instruction,
                                     Lanes operands) {
-  if (instruction.opcode == Opcode::kBitcast &&
-      !BitcastFactors(*computation.At(instruction.operands[0]).shape, *instruction.shape)) {
-    return std::nullopt;
+  if (instruction.opcode == Opcode::kBitcast) {
+    const Shape& from = *computation.At(instruction.operands[0]).shape;
+    const bool moves = from.type == instruction.shape->type;
+    if (!moves || !BitcastFactors(from, *instruction.shape)) return std::nullopt;
   }
   std::vector<const Shape*> shapes;
   for (const InstructionIndex o : instruction.operands) shapes.push_back(computation.At(o).shape);

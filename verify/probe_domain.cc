@@ -41,7 +41,6 @@ class ProbeDomain : public ForwardingDomain {
                      std::vector<Value> operands) override {
     if (HasData(operands)) {
       for (const Value& operand : operands) NoteMoved(operand, &facts_);
-      if (operands[0].shape()->type != shape->type) facts_.other.emplace("bitcast");
       facts_.among_data |= std::any_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
         return piece.operand == Piece::kZeros;
       });

@@ -89,6 +89,7 @@ std::string ScalarAttributes(const Instruction& instruction, ElementType operand
     case Opcode::kReducePrecision:
       return "e" + std::to_string(instruction.Int(Attr::kExponentBits, 0)) + "m" +
              std::to_string(instruction.Int(Attr::kMantissaBits, 0));
+    case Opcode::kBitcast:
     case Opcode::kBitcastConvert:
     case Opcode::kStochasticConvert:
       return "from " + std::string(ToString(operand));

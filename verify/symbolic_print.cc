@@ -91,7 +91,7 @@ class Printer {
   std::string FunctionName(const Node& node) {
     for (int i = 0; i < kOpcodeCount; ++i) {
       const OpDef& op = Definition(static_cast<Opcode>(i));
-      if (op.scalar != node.fn || node.fn == ScalarFn::kNone) continue;
+      if (op.kernel != KernelKind::kScalar || op.scalar != node.fn) continue;
       std::string name(ToString(op.opcode));
       const std::string_view attributes = domain_->algebra().AttributesOf(node.aux);
       if (!attributes.empty()) name.append(" by ").append(attributes);

@@ -98,7 +98,8 @@ class Program {
         types[0] == instruction.shape->type) {
       return operands[0];
     }
-    if (kind != KernelKind::kScalar) return std::nullopt;
+    const bool casts = kind == KernelKind::kView && operands.size() == 1;  // a bitcast
+    if (kind != KernelKind::kScalar && !casts) return std::nullopt;
     Terms arguments;
     for (const Terms& o : operands) arguments.push_back(o[0]);
     auto term =
@@ -111,6 +112,20 @@ class Program {
   const Module& module_;
 };
 
+// Bits read twice are read once, and not at all if there and back; from one integer type to
+// another of its width they are the convert.
+std::optional<Term> ReadAs(Algebra* algebra, ElementType type, const Term& x) {
+  if (x.node->kind == NodeKind::kApply && x.node->fn == ScalarFn::kBitcastConvert) {
+    Term first = NodeTable::Child(x, 0);
+    const std::string back = "from " + std::string(ToString(type));
+    if (algebra->AttributesOf(x.node->aux) == back) return first;
+    return algebra->Scalar(x.node->aux, type, {std::move(first)});
+  }
+  const auto is_integer = [](ElementType t) { return IsInteger(t) && !IsPred(t); };
+  if (!is_integer(type) || !is_integer(x.node->type)) return std::nullopt;
+  return algebra->Scalar(ScalarFn::kConvert, type, {x});
+}
+
 }  // namespace
 
 std::optional<Term> ApplyInstruction(Algebra* algebra, const Instruction& instruction,
@@ -118,8 +133,9 @@ std::optional<Term> ApplyInstruction(Algebra* algebra, const Instruction& instru
                                      std::vector<Term> arguments) {
   const ScalarFn fn = Definition(instruction).scalar;
   if (fn == ScalarFn::kNone) return std::nullopt;
-  if (fn == ScalarFn::kBitcastConvert && BitWidth(types[0]) != BitWidth(result.type)) {
-    return std::nullopt;
+  if (fn == ScalarFn::kBitcastConvert) {
+    if (BitWidth(types[0]) != BitWidth(result.type)) return std::nullopt;
+    if (auto term = ReadAs(algebra, result.type, arguments[0])) return term;
   }
   const ElementType working = WorkingType(result, types);
   if (fn != ScalarFn::kConvert && fn != ScalarFn::kBitcastConvert && types.size() > 1) {

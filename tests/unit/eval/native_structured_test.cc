@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "base/parallel.h"
 #include "tests/unit/eval/evaluate_text.h"
 
 namespace hv::test {
@@ -248,6 +247,25 @@ TEST(Sort, StableAndByTotalOrder) {
   EXPECT_EQ(EvaluateText("  x = u64[4] constant({18446744073709551615, 3, 9, 9})\n"
                          "  ROOT r = (u64[3], s32[3]) topk(x), k=3, largest=true"),
             "({18446744073709551615, 9, 9}, {0, 2, 3})");
+}
+
+// Inside computations too a bitcast reads the bits: as integers, negative floats stand upside down.
+TEST(Bitcast, ReadsAnotherTypeInsideComputations) {
+  for (const std::string cast : {"bitcast", "bitcast-convert"}) {
+    const std::string computations =
+        "lt { a = f32[] parameter(0)\n b = f32[] parameter(1)\n x = s32[] " + cast +
+        "(a)\n y = s32[] " + cast + "(b)\n ROOT r = pred[] compare(x, y), direction=LT }\n" +
+        "bits { a = f32[] parameter(0)\n x = s32[] " + cast +
+        "(a)\n y = s32[] add(x, x)\n ROOT r = s32[] add(y, y) }\n";
+    EXPECT_EQ(EvaluateText("  x = f32[4] constant({-1, 3, -2, 0.5})\n"
+                           "  ROOT r = f32[4] sort(x), dimensions={0}, to_apply=lt",
+                           computations),
+              "{-1, -2, 0.5, 3}");
+    EXPECT_EQ(EvaluateText("  x = f32[2] constant({1e-45, 3e-45})\n"
+                           "  ROOT r = s32[2] map(x), dimensions={0}, to_apply=bits",
+                           computations),
+              "{4, 8}");
+  }
 }
 
 // Published check values of both ciphers for key and counter zero.

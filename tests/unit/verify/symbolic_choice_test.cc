@@ -350,8 +350,8 @@ TEST(DataSelect, DecidedByAHash) {
     std::string rounds = "  x0 = u32[] parameter(0)\n  seven = u32[] constant(7)\n";
     for (int i = 0; i < 60; ++i) {
       const std::string x = "x" + std::to_string(i), left = "l" + std::to_string(i);
-      rounds += "  " + left + " = u32[] shift-left(" + x + ", seven)\n  x" +
-                std::to_string(i + 1) + " = u32[] xor(" + x + ", " + left + ")\n";
+      rounds += "  " + left + " = u32[] shift-left(" + x + ", seven)\n  x" + std::to_string(i + 1) +
+                " = u32[] xor(" + x + ", " + left + ")\n";
     }
     return Entry(rounds + R"(
   a = f32[] parameter(1)
@@ -364,6 +364,41 @@ TEST(DataSelect, DecidedByAHash) {
   };
   EXPECT_TRUE(IsProved(ProveText(module("k, s, b"), module("n, b, s"))));
   EXPECT_FALSE(IsProved(ProveText(module("k, s, b"), module("n, s, b"))));
+}
+
+// Bits read as another type are another function: what follows works in that type.
+TEST(DataBits, ReadAsAnotherType) {
+  const auto compared = [](const std::string& x, const std::string& y, const std::string& shape) {
+    return Entry("  p = s32[" + shape + "] parameter(0)\n  q = s32[" + shape +
+                 "] parameter(1)\n  x = " + x + "\n  y = " + y + "\n  ROOT r = pred[" + shape +
+                 "] compare(x, y), direction=LT\n");
+  };
+  const std::string plain = compared("s32[4] copy(p)", "s32[4] copy(q)", "4");
+  for (const std::string cast : {"bitcast", "bitcast-convert"}) {
+    for (const std::string type : {"u32", "f32"}) {
+      const std::string bits =
+          compared(type + "[4] " + cast + "(p)", type + "[4] " + cast + "(q)", "4");
+      EXPECT_FALSE(IsProved(ProveText(plain, bits, {1, 1}))) << cast << type;
+      EXPECT_FALSE(IsProved(ProveText(plain, bits, {1, 128}))) << cast << type;
+      EXPECT_TRUE(IsProved(
+          ProveText(bits, compared(type + "[4] bitcast(p)", type + "[4] bitcast-convert(q)", "4"))))
+          << cast << type;
+    }
+  }
+  EXPECT_TRUE(IsProved(ProveText(compared("u32[4] bitcast(p)", "u32[4] bitcast(q)", "4"),
+                                 compared("u32[4] convert(p)", "u32[4] convert(q)", "4"))));
+}
+
+TEST(DataBits, ThereAndBackMoveAndAll) {
+  const auto module = [](const std::string& type, const std::string& back) {
+    return Entry("  p = f32[2,3] parameter(0)\n  b = " + type + "[3,2]{0,1} bitcast(p)\n  r = " +
+                 back + "[2,3] bitcast(b)\n  ROOT c = f32[2,3] convert(r)\n");
+  };
+  const std::string same = Entry("  ROOT p = f32[2,3] parameter(0)\n");
+  EXPECT_TRUE(IsProved(ProveText(same, module("s32", "f32"))));
+  EXPECT_TRUE(IsProved(ProveText(module("u32", "s32"), module("s32", "s32"))));
+  EXPECT_FALSE(IsProved(ProveText(same, module("s32", "s32"))));
+  EXPECT_FALSE(IsProved(ProveText(module("s32", "u32"), module("s32", "s32"))));
 }
 
 }  // namespace
