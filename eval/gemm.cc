@@ -5,31 +5,25 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 
 #include "base/parallel.h"
 #include "eval/one_nan.h"
+#include "eval/page_heap.h"
 #include "eval/transpose_block.h"
 #include "eval/vector_tile.h"
 
 namespace hv {
 namespace {
 
-constexpr int64_t kDepth = 512;     // k per block: a panel of B stays in the second-level cache
-constexpr int64_t kHeight = 96;     // rows per block of A: stays in the second-level cache
+constexpr int64_t kDepth = 1024;    // k per block: a panel of B stays in the second-level cache
+constexpr int64_t kHeight = 48;     // rows per block of A: stays in the second-level cache
 constexpr int64_t kBreadth = 1024;  // columns per block of B
 
-// Memory of this thread that stays for the next product: fresh pages would cost as much as packing.
 template <class T, int kUse>
 T* Scratch(int64_t count) {
-  thread_local std::unique_ptr<T[]> memory;
-  thread_local int64_t size = 0;
-  if (size < count) {
-    memory = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(count));
-    size = count;
-  }
-  return memory.get();
+  thread_local WorkingMemory memory;
+  return reinterpret_cast<T*>(memory.AtLeast(static_cast<size_t>(count) * sizeof(T)));
 }
 
 // Lines (rows of A or columns of B) along `depth` values of k as [k][line]; lines from `lines` to

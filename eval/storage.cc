@@ -1,11 +1,7 @@
 // Storage of elements comes from three places: small blocks from lists by size, large storage that
-// was freed before, and the system. Uses of memory are counted here, in one place, for --memory-limit
+// was freed before, and fresh pages. Uses of memory are counted here, in one place, for --memory-limit
 // and "peak_bytes".
 #include "eval/storage.h"
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 #include <algorithm>
 #include <iterator>
@@ -14,6 +10,7 @@
 #include <tuple>
 
 #include "eval/borrowing.h"
+#include "eval/page_heap.h"
 
 namespace hv {
 namespace {
@@ -26,9 +23,7 @@ constexpr bool kKeepsBlocks = false;  // a sanitizer sees the use of a freed blo
 constexpr bool kKeepsBlocks = true;
 #endif
 constexpr size_t kKeptFrom = size_t{1} << 12;  // smaller storage is cheap to ask for again
-constexpr size_t kHugePage = size_t{1} << 21;
 constexpr std::align_val_t kAlignment{kLine};
-constexpr std::align_val_t kHugeAlignment{kHugePage};
 
 // A free block holds the way to the next.
 struct FreeBlock {
@@ -41,31 +36,27 @@ size_t LinesOf(size_t bytes) { return (bytes + kLine - 1) / kLine; }
 StorageSource* storage_source = nullptr;
 BorrowWatch* borrow_watch = nullptr;
 
-// A last huge page that is nearly full is asked for whole: 4 KiB at a time it would cost more than
-// all others together.
-size_t HugeBytes(size_t bytes) {
-  const size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-  return whole - bytes <= bytes / 16 ? whole : bytes;
+PageHeap& ThePageHeap() {
+  static PageHeap& heap = *new PageHeap();  // outlives every value
+  return heap;
 }
 
-// Fresh storage. Where it is large the system is asked for huge pages: 512 times fewer faults, each
-// of which costs as much as computing on its 4 KiB.
+// Fresh storage.
 std::byte* Allocate(size_t bytes) {
-  if (storage_source != nullptr && bytes >= kKeptFrom) {
-    if (std::byte* data = storage_source->Allocate(bytes)) return data;
+  if (bytes >= kKeptFrom) {
+    std::byte* data = storage_source != nullptr ? storage_source->Allocate(bytes) : nullptr;
+    if (data == nullptr && kKeepsBlocks) data = ThePageHeap().Allocate(bytes);
+    if (data != nullptr) return data;
   }
-  bytes = HugeBytes(bytes);
-  if (bytes < kHugePage) return static_cast<std::byte*>(::operator new(bytes, kAlignment));
-  auto* data = static_cast<std::byte*>(::operator new(bytes, kHugeAlignment));
-#if defined(__linux__)
-  madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint: failing changes nothing
-#endif
-  return data;
+  return static_cast<std::byte*>(::operator new(bytes, kAlignment));
 }
 
 void Free(std::byte* data, size_t bytes) {
-  if (storage_source != nullptr && bytes >= kKeptFrom && storage_source->Release(data, bytes)) return;
-  ::operator delete(data, HugeBytes(bytes) < kHugePage ? kAlignment : kHugeAlignment);
+  if (bytes >= kKeptFrom) {
+    if (storage_source != nullptr && storage_source->Release(data, bytes)) return;
+    if (ThePageHeap().Release(data, bytes)) return;
+  }
+  ::operator delete(data, kAlignment);
 }
 
 // A block that was none before. Other processes are to read those of values too, so with a source they
@@ -125,7 +116,9 @@ std::byte* TakeLarge(size_t bytes, size_t* capacity) {
   std::byte* data = bytes < kKeptFrom ? nullptr : TheKeeper().Take(bytes, capacity);
   if (data != nullptr) return data;
   const MemoryUse& use = ProcessMemoryUse();
-  const int64_t room = use.peak_bytes + use.peak_bytes / 8 - use.live_bytes;
+  static int64_t highest = 0;  // over all runs: the next one of the kind finds warm storage
+  highest = std::max(highest, use.peak_bytes);
+  const int64_t room = highest + highest / 8 - use.live_bytes;
   TheKeeper().ShrinkTo(static_cast<size_t>(std::max(room, int64_t{0})));
   return Allocate(bytes);
 }

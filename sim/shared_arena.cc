@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
+#include <optional>
 #include <string>
 
 namespace hv {
@@ -46,46 +46,31 @@ SharedRange MapSharedMemoryOf(pid_t process, int descriptor, size_t bytes) {
 
 SharedArena::SharedArena(SharedRange range, size_t header_bytes) : range_(range) {
   const size_t begin = WholePages(header_bytes);
-  if (begin < range.bytes) free_[begin] = range.bytes - begin;
+  if (begin < range.bytes) free_.Give(begin, range.bytes);
 }
 
-// First fit: what is in use stays together, and pages that peers have mapped are used again.
 std::byte* SharedArena::Allocate(size_t bytes) {
   const size_t size = WholePages(bytes > 0 ? bytes : 1);
-  for (auto it = free_.begin(); it != free_.end(); ++it) {
-    if (it->second < size) continue;
-    std::byte* block = range_.base + it->first;
-    const size_t end = it->first + size;
-    if (size >= kReturnedFrom || end > touched_) {
-      // Without room in the machine this fails; touching the pages would end the process.
-      if (madvise(block, size, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) return nullptr;
-      touched_ = std::max(touched_, end);
+  const std::optional<size_t> begin = free_.Take(size);
+  if (!begin) return nullptr;
+  std::byte* const block = range_.base + *begin;
+  const size_t end = *begin + size;
+  if (size >= kReturnedFrom || end > touched_) {
+    // Without room in the machine this fails; touching the pages would end the process.
+    if (madvise(block, size, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+      free_.Give(*begin, end);
+      return nullptr;
     }
-    if (it->second > size) free_[end] = it->second - size;
-    free_.erase(it);
-    return block;
+    touched_ = std::max(touched_, end);
   }
-  return nullptr;
+  return block;
 }
 
 bool SharedArena::Release(std::byte* data, size_t bytes) {
   if (!Holds(data)) return false;
-  size_t size = WholePages(bytes > 0 ? bytes : 1);
+  const size_t size = WholePages(bytes > 0 ? bytes : 1), begin = OffsetOf(data);
   if (size >= kReturnedFrom) madvise(data, size, MADV_REMOVE);
-  size_t offset = OffsetOf(data);
-  auto next = free_.lower_bound(offset);
-  if (next != free_.end() && next->first == offset + size) {
-    size += next->second;
-    next = free_.erase(next);
-  }
-  if (next != free_.begin()) {
-    const auto before = std::prev(next);
-    if (before->first + before->second == offset) {
-      before->second += size;
-      return true;
-    }
-  }
-  free_.emplace(offset, size);
+  free_.Give(begin, begin + size);
   return true;
 }
 

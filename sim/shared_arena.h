@@ -6,7 +6,8 @@
 #include <sys/types.h>
 
 #include <cstddef>
-#include <map>
+
+#include "base/free_ranges.h"
 
 namespace hv {
 
@@ -39,8 +40,8 @@ class SharedArena {
 
  private:
   SharedRange range_;
-  size_t touched_ = 0;               // up to here pages were populated once
-  std::map<size_t, size_t> free_;  // offset -> bytes; neighbours are joined
+  size_t touched_ = 0;  // up to here pages were populated once
+  FreeRanges free_;
 };
 
 }  // namespace hv
