@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "eval/code_domain.h"
+#include "eval/convolution.h"
 #include "eval/gather_scatter.h"
 #include "eval/native_kernels.h"
 #include "eval/window.h"
@@ -235,8 +236,31 @@ bool HasOwnPrecision(const Instruction& dot) {
                      [](std::string_view word) { return word != "default"; });
 }
 
+ElementType ComputedIn(ElementType result) {
+  return IsFloat(result) && BitWidth(result) < 32 ? ElementType::kF32 : result;
+}
+
 // Products are taken and added in the compute type of the result: f32 for narrow floats, rounded
 // once.
+std::optional<SymbolicTensor> SymbolicDomain::SumOfProducts(const KernelCall& call,
+                                                            TensorMaker* maker,
+                                                            const ReductionDomain& domain,
+                                                            std::span<const ReductionOperand> sides,
+                                                            bool from_zero) {
+  const ElementType result = call.shape->type, compute = ComputedIn(result);
+  std::optional<Term> zero;
+  if (from_zero) zero = algebra_.Integer(algebra_.Canonical(compute), 0);
+  return ReduceTensors(
+      maker, {ScalarFn::kAdd, compute}, domain, sides,
+      [&](std::vector<Term> terms) {
+        return algebra_.Scalar(ScalarFn::kMultiply, compute, std::move(terms));
+      },
+      zero,
+      [&](std::vector<Term> terms) {
+        return algebra_.Scalar(ScalarFn::kConvert, result, std::move(terms));
+      });
+}
+
 Result<Value> SymbolicDomain::Contract(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Contract(call, std::move(operands));
   if (algebra_.IsExhausted()) return TooMuchWork(ToString(call.instruction.opcode));
@@ -246,53 +270,79 @@ Result<Value> SymbolicDomain::Contract(const KernelCall& call, std::vector<Value
       (IsFloat(result) && !algebra_.IsReal() && HasOwnPrecision(call.instruction))) {
     return Uninterpreted(call, operands);
   }
-  const ElementType compute = IsFloat(result) && BitWidth(result) < 32 ? ElementType::kF32 : result;
   Tensors tensors;
   for (const Value& operand : operands) {
     SymbolicTensor tensor = ConvertedTo(TensorOf(operand), operand.shape()->type, result);
-    tensors.push_back(ConvertedTo(tensor, result, compute));
+    tensors.push_back(ConvertedTo(tensor, result, ComputedIn(result)));
   }
   ReductionOperand sides[] = {{&tensors[0], {}}, {&tensors[1], {}}};
   const ReductionDomain domain =
       DomainOfDot(call.instruction, *operands[0].shape(), *operands[1].shape(), &sides[0].strides,
                   &sides[1].strides);
-  std::optional<Term> zero;
-  if (domain.kept == domain.extents.size() || CountElements(domain.extents) == 0) {
-    zero = algebra_.Integer(algebra_.Canonical(compute), 0);
-  }
-  return Made(call, ReduceTensors(
-                        &maker_, {ScalarFn::kAdd, compute}, domain, sides,
-                        [&](std::vector<Term> terms) {
-                          return algebra_.Scalar(ScalarFn::kMultiply, compute, std::move(terms));
-                        },
-                        zero,
-                        [&](std::vector<Term> terms) {
-                          return algebra_.Scalar(ScalarFn::kConvert, result, std::move(terms));
-                        }));
+  const bool empty = domain.kept == domain.extents.size() || CountElements(domain.extents) == 0;
+  return Made(call, SumOfProducts(call, &maker_, domain, sides, empty));
 }
 
-// A reduce-window is a reduction over the positions in the window; cut into too many parts (by
-// padding), a function of its operands like other windows.
+std::optional<SymbolicTensor> SymbolicDomain::OnGrid(const WindowDomain& window,
+                                                     const SymbolicTensor& array, ElementType type,
+                                                     TensorMaker* maker) {
+  if (!window.elements) return SymbolicTensor({});
+  const SymbolicTensor* const moved[] = {&array};
+  return maker->Move({*window.elements}, moved, type, window.places);
+}
+
+// A reduction over the positions in the window.
+std::optional<SymbolicTensor> SymbolicDomain::ReducedWindows(const KernelCall& call,
+                                                             std::span<const Value> operands) {
+  const std::optional<Reducer> reducer = FreeReducer(call, operands);
+  if (!reducer) return std::nullopt;
+  const Shape& shape = *operands[0].shape();
+  const auto window = DomainOfWindow(
+      WindowOf(call.instruction.List<WindowDim>(Attr::kWindow), shape.dims.size()), shape,
+      call.shape->dims);
+  if (!window) return std::nullopt;
+  TensorMaker few(&algebra_, kMostWindowParts);
+  const SymbolicTensor tensor = ConvertedTo(TensorOf(operands[0]), shape.type, reducer->element);
+  const auto grid = OnGrid(*window, tensor, reducer->element, &few);
+  if (!grid) return std::nullopt;
+  return Reduced(call, *reducer, &few, window->domain, {&*grid, window->strides}, operands[1]);
+}
+
+// A dot over positions and input features. Integers saturate, which is no sum.
+std::optional<SymbolicTensor> SymbolicDomain::Convolved(const KernelCall& call,
+                                                        std::span<const Value> operands) {
+  const ElementType result = call.shape->type;
+  if (!IsFloat(result) || !algebra_.OrderFree(result) || !IsForward(call.instruction) ||
+      (!algebra_.IsReal() && HasOwnPrecision(call.instruction))) {
+    return std::nullopt;
+  }
+  ReductionOperand sides[2] = {};
+  const auto window = DomainOfConvolution(call.instruction, *operands[0].shape(),
+                                          *operands[1].shape(), *call.shape, &sides[1]);
+  if (!window) return std::nullopt;
+  Tensors tensors;
+  for (const Value& operand : operands) {
+    SymbolicTensor tensor = ConvertedTo(TensorOf(operand), operand.shape()->type, result);
+    tensors.push_back(ConvertedTo(tensor, result, ComputedIn(result)));
+  }
+  TensorMaker few(&algebra_, kMostWindowParts);
+  const auto grid = OnGrid(*window, tensors[0], ComputedIn(result), &few);
+  if (!grid) return std::nullopt;
+  sides[0] = {&*grid, window->strides};
+  sides[1].tensor = &tensors[1];
+  return SumOfProducts(call, &few, window->domain, sides, true);
+}
+
+// What padding cuts into too many parts is a function of its operands, like other windows.
 Result<Value> SymbolicDomain::Window(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Window(call, std::move(operands));
   if (algebra_.IsExhausted()) return TooMuchWork(ToString(call.instruction.opcode));
-  std::optional<Reducer> reducer;
-  if (call.instruction.opcode == Opcode::kReduceWindow) reducer = FreeReducer(call, operands);
-  if (!reducer || call.shape->element_count == 0) return Uninterpreted(call, operands);
-  const Shape& shape = *operands[0].shape();
-  const std::optional<WindowDomain> window = DomainOfWindow(
-      WindowOf(call.instruction.List<WindowDim>(Attr::kWindow), shape.dims.size()), shape,
-      *call.shape);
-  if (!window) return Uninterpreted(call, operands);
-  const SymbolicTensor tensor = ConvertedTo(TensorOf(operands[0]), shape.type, reducer->element);
-  TensorMaker few(&algebra_, kMostWindowParts);
-  std::optional<SymbolicTensor> grid = SymbolicTensor({});
-  if (window->elements) {
-    const SymbolicTensor* const moved[] = {&tensor};
-    grid = few.Move({*window->elements}, moved, reducer->element, window->places);
+  std::optional<SymbolicTensor> result;
+  if (call.shape->element_count > 0 && call.instruction.opcode == Opcode::kReduceWindow) {
+    result = ReducedWindows(call, operands);
+  } else if (call.shape->element_count > 0 && call.instruction.opcode == Opcode::kConvolution) {
+    result = Convolved(call, operands);
   }
-  if (!grid) return Uninterpreted(call, operands);
-  auto result = Reduced(call, *reducer, &few, window->domain, {&*grid, window->strides}, operands[1]);
   return result ? Wrap(call.shape, std::move(*result)) : Uninterpreted(call, operands);
 }
 

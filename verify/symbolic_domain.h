@@ -71,6 +71,17 @@ class SymbolicDomain : public Domain {
                                         const ReductionOperand& operand, const Value& init);
   // Its reducer, if it has one operand and its terms may be added in any order.
   std::optional<Reducer> FreeReducer(const KernelCall& call, std::span<const Value> operands) const;
+  // An array on the grid that windows look at; nothing if that takes too many pieces.
+  std::optional<SymbolicTensor> OnGrid(const WindowDomain& window, const SymbolicTensor& array,
+                                       ElementType type, TensorMaker* maker);
+  std::optional<SymbolicTensor> ReducedWindows(const KernelCall& call,
+                                               std::span<const Value> operands);
+  std::optional<SymbolicTensor> Convolved(const KernelCall& call, std::span<const Value> operands);
+  // The sum over bound digits of products in the compute type of the result, rounded once.
+  std::optional<SymbolicTensor> SumOfProducts(const KernelCall& call, TensorMaker* maker,
+                                              const ReductionDomain& domain,
+                                              std::span<const ReductionOperand> sides,
+                                              bool from_zero);
   Result<Value> Uninterpreted(const KernelCall& call, std::span<const Value> operands);
   // A scalar repeated over `shape`.
   SymbolicTensor Spread(const SymbolicTensor& scalar, const Shape& shape);

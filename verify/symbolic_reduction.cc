@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/integers.h"
+#include "eval/window.h"
 #include "verify/symbolic_pieces.h"
 
 namespace hv {
@@ -50,7 +51,8 @@ std::optional<std::vector<DomainPart>> ReadAll(TensorMaker* maker, const Extents
                                                std::span<const ReductionOperand> operands) {
   std::vector<DomainPart> parts = {{WholeDomain(extents), {}}};
   for (const ReductionOperand& operand : operands) {
-    const Region access = AccessOf(extents, operand.strides);
+    Region access = AccessOf(extents, operand.strides);
+    access.base = operand.base;
     std::vector<DomainPart> finer;
     for (const DomainPart& part : parts) {
       std::vector<ReadPart> read;
@@ -203,13 +205,13 @@ ReductionDomain DomainOfReduce(const Shape& operand, std::span<const int64_t> di
 }
 
 std::optional<WindowDomain> DomainOfWindow(std::span<const WindowDim> window, const Shape& operand,
-                                           const Shape& result) {
+                                           std::span<const int64_t> result_dims) {
   WindowDomain w;
   std::vector<int64_t> grid;
   for (size_t d = 0; d < window.size(); ++d) {
     const WindowDim& dim = window[d];
-    w.domain.extents.push_back(result.dims[d]);
-    grid.push_back((result.dims[d] - 1) * dim.stride + (dim.size - 1) * dim.window_dilation + 1);
+    w.domain.extents.push_back(result_dims[d]);
+    grid.push_back((result_dims[d] - 1) * dim.stride + (dim.size - 1) * dim.window_dilation + 1);
     if (__builtin_mul_overflow(w.places, grid[d], &w.places)) return std::nullopt;
   }
   w.domain.kept = window.size();
@@ -233,6 +235,68 @@ std::optional<WindowDomain> DomainOfWindow(std::span<const WindowDim> window, co
     w.elements->digits.push_back({end - first, in[d], dim.base_dilation * out[d]});
   }
   if (w.elements) Normalize(&*w.elements);
+  return w;
+}
+
+std::optional<WindowDomain> DomainOfConvolution(const Instruction& convolution, const Shape& lhs,
+                                                const Shape& rhs, const Shape& result,
+                                                ReductionOperand* kernel) {
+  const ConvDims& at = *convolution.Object<ConvDims>(Attr::kDimLabels);
+  const size_t space = at.input_spatial.size();
+  const std::vector<WindowDim> given =
+      WindowOf(convolution.List<WindowDim>(Attr::kWindow), space);
+  // The input's grid: its batch and features as they are.
+  std::vector<WindowDim> window(lhs.dims.size());
+  std::vector<int64_t> moved(lhs.dims.begin(), lhs.dims.end());
+  for (size_t d = 0; d < space; ++d) {
+    window[static_cast<size_t>(at.input_spatial[d])] = given[d];
+    moved[static_cast<size_t>(at.input_spatial[d])] =
+        result.dims[static_cast<size_t>(at.output_spatial[d])];
+  }
+  std::optional<WindowDomain> grid = DomainOfWindow(window, lhs, moved);
+  if (!grid) return std::nullopt;
+  const std::vector<int64_t> kernel_strides = RowMajorStrides(rhs.dims);
+  const auto stride = [](std::span<const int64_t> list, int64_t d) {
+    return list[static_cast<size_t>(d)];
+  };
+  WindowDomain w;
+  w.places = grid->places;
+  w.elements = std::move(grid->elements);
+  const auto add = [&](int64_t extent, int64_t left, int64_t right) {
+    w.domain.extents.push_back(extent);
+    w.strides.push_back(left);
+    kernel->strides.push_back(right);
+  };
+  // Groups are blocks of output features, with blocks of input features or of the batch.
+  const int64_t features = convolution.Int(Attr::kFeatureGroupCount, 1);
+  const int64_t batches = convolution.Int(Attr::kBatchGroupCount, 1);
+  const int64_t group_in = stride(rhs.dims, at.kernel_input);
+  const int64_t group_out = stride(rhs.dims, at.kernel_output) / (features * batches);
+  const int64_t batch_stride = stride(grid->strides, at.input_batch);
+  const int64_t feature_stride = stride(grid->strides, at.input_feature);
+  const int64_t out_stride = stride(kernel_strides, at.kernel_output);
+  for (size_t d = 0; d < result.dims.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    if (dim == at.output_batch) {
+      add(result.dims[d], batch_stride, 0);
+    } else if (dim == at.output_feature) {
+      add(features, group_in * feature_stride, group_out * out_stride);
+      add(batches, stride(result.dims, at.output_batch) * batch_stride, group_out * out_stride);
+      add(group_out, 0, out_stride);
+    } else {
+      const auto s = std::find(at.output_spatial.begin(), at.output_spatial.end(), dim);
+      add(result.dims[d], stride(grid->strides, at.input_spatial[static_cast<size_t>(
+                              s - at.output_spatial.begin())]), 0);
+    }
+  }
+  w.domain.kept = w.domain.extents.size();
+  for (size_t d = 0; d < space; ++d) {
+    const auto position = static_cast<size_t>(at.input_spatial[d]) + lhs.dims.size();
+    const int64_t step = stride(kernel_strides, at.kernel_spatial[d]);
+    if (given[d].reversed) kernel->base += (given[d].size - 1) * step;
+    add(given[d].size, grid->strides[position], given[d].reversed ? -step : step);
+  }
+  add(group_in, feature_stride, stride(kernel_strides, at.kernel_input));
   return w;
 }
 

@@ -12,10 +12,12 @@
 
 namespace hv {
 
-// One operand of a reduction: its tensor and how the common domain reads it (one stride per digit).
+// One operand of a reduction: its tensor and how the common domain reads it (one stride per digit),
+// from element `base` on.
 struct ReductionOperand {
   const SymbolicTensor* tensor;
   std::vector<int64_t> strides;
+  int64_t base = 0;
 };
 
 // The common domain: the first `kept` digits are the result's, row-major, the others are bound.
@@ -51,7 +53,12 @@ struct WindowDomain {
 };
 // Nothing for a grid of more places than can be counted.
 std::optional<WindowDomain> DomainOfWindow(std::span<const WindowDim> window, const Shape& operand,
-                                           const Shape& result);
+                                           std::span<const int64_t> result_dims);
+// A convolution: the result says how the grid of lhs is read over the common domain, `kernel` how rhs
+// is.
+std::optional<WindowDomain> DomainOfConvolution(const Instruction& convolution, const Shape& lhs,
+                                                const Shape& rhs, const Shape& result,
+                                                ReductionOperand* kernel);
 // Domain and strides of both operands of a dot.
 ReductionDomain DomainOfDot(const Instruction& dot, const Shape& lhs, const Shape& rhs,
                             std::vector<int64_t>* lhs_strides, std::vector<int64_t>* rhs_strides);

@@ -451,9 +451,12 @@ Term Algebra::Convert(int64_t function, ElementType type, Term x) {
   return Apply(function, type, {&x, 1}, false);
 }
 
-// On integers clamp(lo, x, hi) is min(hi, max(x, lo)).
+// clamp(lo, x, hi) is min(hi, max(x, lo)), on floats up to the sign of a zero that ties.
 Term Algebra::Clamp(int64_t function, ElementType type, std::vector<Term> arguments) {
-  if (!IsInteger(type)) return Apply(function, type, arguments, false);
+  if (IsPred(type) || !OrderFree(type)) return Apply(function, type, arguments, false);
+  for (Term& argument : arguments) {
+    if (IsNaN(argument)) return std::move(argument);
+  }
   Term low = Combine(ScalarFn::kMaximum, type,
                      {{std::move(arguments[1]), 1}, {std::move(arguments[0]), 1}});
   return Combine(ScalarFn::kMinimum, type, {{std::move(low), 1}, {std::move(arguments[2]), 1}});

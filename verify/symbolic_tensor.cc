@@ -11,6 +11,7 @@ namespace {
 
 // A pred array with more runs than this stays a literal.
 constexpr size_t kMostRuns = 4096;
+constexpr int64_t kMostSingly = 64;  // elements that are compared one by one
 
 std::vector<int64_t> RowOf(const Region& region) {
   std::vector<int64_t> row = {region.base};
@@ -26,6 +27,24 @@ Extents ExtentsOf(const Region& region) {
 
 bool IsIdentity(const DigitMap& map, const Region& region) {
   return map == DigitMap::Identity(region.digits);
+}
+
+// Terms whose views differ as a whole may still agree at each element, as different parts of a sum
+// or a set do; few elements are compared one by one.
+bool EqualByElement(Algebra* algebra, const Term& a, const Term& b, const Extents& extents,
+                    int64_t budget) {
+  if (extents.empty()) return algebra->Equal(a, b, extents, budget);
+  Extents inner(extents.begin() + 1, extents.end());
+  DigitMap map;
+  map.offset.assign(extents.size(), 0);
+  for (size_t d = 1; d < extents.size(); ++d) {
+    map.columns.push_back({extents[d], static_cast<int>(d), 1});
+  }
+  for (int64_t& at = map.offset[0]; at < extents[0]; ++at) {
+    const Term first = algebra->Substitute(a, map), second = algebra->Substitute(b, map);
+    if (!EqualByElement(algebra, first, second, inner, budget)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -256,7 +275,10 @@ std::optional<TensorDifference> TensorMaker::Compare(const SymbolicTensor& befor
                       ? piece.term
                       : algebra_->Substitute(piece.term, part.access);
       Region region = Restrict(piece.region, part.access);
-      if (!algebra_->Equal(term, part.term, ExtentsOf(region), budget)) {
+      const Extents extents = ExtentsOf(region);
+      const bool few = budget >= kThorough && region.count() <= kMostSingly;
+      if (!algebra_->Equal(term, part.term, extents, budget) &&
+          !(few && EqualByElement(algebra_, term, part.term, extents, budget))) {
         return TensorDifference{std::move(region), std::move(term), std::move(part.term)};
       }
     }

@@ -197,7 +197,7 @@ std::vector<Law> Laws() {
       {"clamp",
        "r = $[16] clamp(x, y, z)",
        "a = $[16] maximum(x, y)\nr = $[16] minimum(z, a)",
-       {{ProofLevel::kBitwise, kInts}}},
+       {{ProofLevel::kBitwise, kInts}, {ProofLevel::kReassociation, kFloats}}},
       {"range",
        Constant("three", "3") + Constant("four", "4") +
            "a = $[16] and(x, three)\nr = pred[16] compare(a, four), direction=LT",
@@ -257,6 +257,18 @@ std::vector<Law> Laws() {
        "c = $[16] slice(a), slice={[1:17]}\nd = $[16] slice(a), slice={[2:18]}\n"
        "t = $[16] add(b, c)\nr = $[16] add(t, d)",
        kSumTypes, kSum},
+      {"positions",
+       "a = $[1,16,1] reshape(x)\nb = $[3] slice(y), slice={[0:3]}\nf = $[3,1,1] reshape(b)\n"
+       "r = $[1,16,1] convolution(a, f), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f",
+       "a = $[1,16,1] reshape(x)\nb = $[3] slice(y), slice={[0:3]}\nc = $[3] reverse(b), "
+       "dimensions={0}\nf = $[3,1,1] reshape(c)\nr = $[1,16,1] convolution(a, f), "
+       "window={size=3 pad=1_1 rhs_reversal=1}, dim_labels=b0f_0io->b0f",
+       {{ProofLevel::kReassociation, kFloats}}},
+      {"positions",
+       "a = $[4,4] reshape(x)\nr = $[4,4] dot(w, a), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}",
+       "a = $[4,4] reshape(x)\nr = $[4,4] convolution(w, a), dim_labels=bf_io->bf",
+       {{ProofLevel::kReassociation, kFloats}}},
       {"positions",
        "h = $[] constant(0)\nr = $[4] reduce-window(x, h), window={size=4 stride=4}, "
        "to_apply=greatest",
