@@ -332,7 +332,6 @@ class Contest {
   ContestRow Run(int repeats) {
     heap_in_.assign(in_.data(), in_.data() + bytes_ / 4);
     heap_out_.resize(heap_in_.size());
-    received_.resize(heap_in_.size());
     AddMpi();
     AddShared();
     AddMessages();
@@ -400,7 +399,7 @@ class Contest {
     race_.Add("permute", [this] { path_.Permute(out_.bytes()); });
   }
 
-  // Folded in the order of the group, large shares segment by segment.
+  // Segment by segment to all, folded in the order of the group, as the interpreter does.
   void AddMessages() {
     const std::byte* const in = std::as_bytes(std::span(heap_in_)).data();
     const int64_t own = transport_->rank().value;
@@ -410,26 +409,9 @@ class Contest {
       if (r != own) sent_.push_back({Rank(r), {in + r * share_, size}});
     }
     race_.Add("reduce-scatter by messages", [this, size] {
-      if (!IsWorthSegments(size)) return ExchangeWhole(size);
       FoldSegments(transport_, sum_.fold(), sizeof(float), summands_, {HeapOut(), size}, sent_);
     });
   }
-  void ExchangeWhole(size_t size) {
-    std::vector<OutgoingMessage> sends;
-    std::vector<IncomingMessage> receives;
-    std::vector<const std::byte*> streams;
-    std::byte* room = reinterpret_cast<std::byte*>(received_.data());
-    for (const SentSummand& s : sent_) sends.push_back({s.to, 0, s.bytes});
-    for (const Summand& summand : summands_) {
-      streams.push_back(summand.bytes != nullptr ? summand.bytes : room);
-      if (summand.bytes != nullptr) continue;
-      receives.push_back({summand.from, 0, {room, size}});
-      room += size;
-    }
-    transport_->Exchange(sends, receives);
-    sum_.Run(streams, HeapOut(), size);
-  }
-
   void AddFloors() {
     race_.AddTogether("floor of reducing", [this] {
       std::vector<const std::byte*> streams;
@@ -548,7 +530,7 @@ class Contest {
   SharedPath path_;
   Sum sum_;
   // What MPI gets, and what is measured without sharing, lies where programs have their arrays.
-  std::vector<float> heap_in_, heap_out_, received_;
+  std::vector<float> heap_in_, heap_out_;
   std::vector<Summand> summands_;
   std::vector<SentSummand> sent_;
   std::unique_ptr<NodeRanks> pair_;

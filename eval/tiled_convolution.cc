@@ -196,7 +196,7 @@ struct DepthwiseRows {
             for (int64_t i = 0; i < count; ++i) sums[i] += x[i] * w[i];
           }
         }
-        std::transform(sums, sums + count, out + to + j, OneNaN<T>);
+        std::transform(sums, sums + count, out + to + j, [](T sum) { return OneNaN(sum); });
       }
     }
   }

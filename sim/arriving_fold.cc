@@ -5,21 +5,14 @@
 namespace hv {
 namespace {
 
-size_t BytesOf(const Part& part) {
-  return static_cast<size_t>(CountElements(part.sizes) * HostBytes(part.type));
-}
-
-// Large ones of one type, on every rank?
-bool AreWorthSegments(const ArrivingFold::Shares& by_rank) {
-  size_t largest = 0;
-  for (const auto& [rank, shares] : by_rank) {
-    if (shares.empty()) return false;
-    for (const Part& share : shares) {
-      if (share.type != shares[0].type) return false;
-      largest = std::max(largest, BytesOf(share));
-    }
-  }
-  return IsWorthSegments(largest);
+// On every rank?
+bool AreOfOneType(const ArrivingFold::Shares& by_rank) {
+  return std::all_of(by_rank.begin(), by_rank.end(), [](const auto& entry) {
+    const std::vector<Part>& shares = entry.second;
+    return !shares.empty() && std::all_of(shares.begin(), shares.end(), [&](const Part& share) {
+      return share.type == shares[0].type;
+    });
+  });
 }
 
 }  // namespace
@@ -29,7 +22,7 @@ std::optional<ArrivingFold> ArrivingFold::Of(RunContext* context, const Placemen
                                              Fetcher* fetcher, size_t number,
                                              const Meeting& meeting, Shares shares) {
   const ReductionOrder order = context->options().order;
-  if (!context->domain().IsNative() || !AreWorthSegments(shares) ||
+  if (!context->domain().IsNative() || !AreOfOneType(shares) ||
       (order != ReductionOrder::kGroup && order != ReductionOrder::kMpi)) {
     return {};
   }
@@ -42,10 +35,17 @@ std::optional<ArrivingFold> ArrivingFold::Of(RunContext* context, const Placemen
                       std::move(*fold));
 }
 
-std::vector<Value> ArrivingFold::Run() {
-  std::vector<Value> results;
-  for (size_t o = 0; o < shares_.at(fetcher_->rank()).size(); ++o) results.push_back(Fold(o));
-  return results;
+void ArrivingFold::Begin() {
+  const size_t operands = shares_.at(fetcher_->rank()).size();
+  for (size_t o = 0; o < operands; ++o) folds_.push_back(FoldOf(o));
+  for (SegmentedFold& fold : folds_) fold.Begin();
+}
+
+std::vector<Value> ArrivingFold::Finish() {
+  for (SegmentedFold& fold : folds_) fold.Finish();
+  folds_.clear();
+  views_.clear();
+  return std::move(results_);
 }
 
 // A box of a local or published operand; native ones can always be cut.
@@ -54,16 +54,13 @@ std::span<const std::byte> ArrivingFold::ViewOf(Part part, size_t member) {
   return views_.emplace_back(*fetcher_->View(*meeting_, number_, part)).bytes();
 }
 
-Value ArrivingFold::Fold(size_t operand) {
+SegmentedFold ArrivingFold::FoldOf(size_t operand) {
   const Part& share = shares_.at(fetcher_->rank())[operand];
-  const std::vector<Summand> summands = SummandsOf(share);
-  const std::vector<SentSummand> sent = SentOf(operand);
-  Value result =
-      Value::NewNative(context_->module().context->shapes.Array(share.type, share.sizes));
-  FoldSegments(context_->options().transport, fold_, static_cast<size_t>(result.element_bytes()),
-               summands, result.MutableBytes(), sent);
-  views_.clear();
-  return result;
+  Value& result = results_.emplace_back(
+      Value::NewNative(context_->module().context->shapes.Array(share.type, share.sizes)));
+  return SegmentedFold(context_->options().transport, &fold_,
+                       static_cast<size_t>(result.element_bytes()), SummandsOf(share),
+                       result.MutableBytes(), SentOf(operand));
 }
 
 std::vector<Summand> ArrivingFold::SummandsOf(const Part& share) {

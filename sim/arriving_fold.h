@@ -1,5 +1,5 @@
-// A reduction between nodes whose shares are large: each rank folds its own in segments, as they
-// arrive from other nodes (segmented_fold.h), beside what it reads in place.
+// A reduction between nodes: each rank folds its shares in segments, as they arrive from other nodes
+// (segmented_fold.h), beside what it reads in place.
 #pragma once
 
 #include <map>
@@ -18,14 +18,18 @@ class ArrivingFold {
   // The boxes that each rank with members reduces, one per operand; none where that is no box.
   using Shares = std::map<Rank, std::vector<Part>>;
 
-  // Nothing if the shares are small or of several types, or the order or the domain is another than
-  // that of streams: then all boxes travel whole. The same on all ranks.
+  // Nothing if the shares are of several types, or the order or the domain is another than that of
+  // streams: then all boxes travel whole. The same on all ranks.
   static std::optional<ArrivingFold> Of(RunContext* context, const Placement& placement,
                                         Fetcher* fetcher, size_t number, const Meeting& meeting,
                                         Shares shares);
 
-  // This rank's results, by operand. All ranks with members call it: each waits for the others.
-  std::vector<Value> Run();
+  ArrivingFold(ArrivingFold&&) = default;
+  ArrivingFold& operator=(ArrivingFold&&) = default;
+
+  // All ranks with members begin, and then finish. Not to be moved in between.
+  void Begin();
+  std::vector<Value> Finish();  // this rank's results, by operand
 
  private:
   ArrivingFold(RunContext* context, const Placement& placement, Fetcher* fetcher, size_t number,
@@ -38,7 +42,7 @@ class ArrivingFold {
         shares_(std::move(shares)),
         fold_(std::move(fold)) {}
 
-  Value Fold(size_t operand);
+  SegmentedFold FoldOf(size_t operand);
   std::vector<Summand> SummandsOf(const Part& share);
   std::vector<SentSummand> SentOf(size_t operand);
   std::span<const std::byte> ViewOf(Part part, size_t member);
@@ -53,7 +57,8 @@ class ArrivingFold {
   const Meeting* meeting_;
   Shares shares_;
   StreamFold fold_;
-  std::vector<Value> views_;  // while they move
+  std::vector<Value> results_, views_;  // while they move
+  std::vector<SegmentedFold> folds_;
 };
 
 }  // namespace hv

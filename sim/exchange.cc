@@ -77,9 +77,12 @@ class Completion {
     }
   }
 
-  // Of a reduction in segments: this rank's shares.
-  void FoldArriving() {
-    if (ready_ && arriving_) folded_ = arriving_->Run();
+  // Of a reduction as data arrives: this rank's shares.
+  void BeginFolding() {
+    if (ready_ && arriving_) arriving_->Begin();
+  }
+  void FinishFolding() {
+    if (ready_ && arriving_) folded_ = arriving_->Finish();
   }
 
   // Of a split reduction: this rank's slices, on their way to the others.
@@ -426,7 +429,7 @@ class Completion {
   Controls controls_;
   std::optional<SplitReduction> split_;     // every rank reduces a slice
   std::vector<std::vector<Value>> slices_;  // by rank and operand, if so
-  std::optional<ArrivingFold> arriving_;    // shares are folded in segments, as they arrive
+  std::optional<ArrivingFold> arriving_;    // shares are folded as they arrive
   std::vector<Value> folded_;               // by operand, if so
   std::vector<Part> shares_;    // what this rank has reduced once, by operand; often none
   std::vector<Value> reduced_;  // and the results
@@ -452,8 +455,9 @@ void CompleteMeetings(RunContext* context, const std::vector<std::unique_ptr<Dev
   for (Completion& completion : others) completion.NeedControls();
   fetcher.Exchange();
   for (Completion& completion : others) completion.NeedData();
+  for (Completion& completion : others) completion.BeginFolding();
   fetcher.Exchange();
-  for (Completion& completion : others) completion.FoldArriving();
+  for (Completion& completion : others) completion.FinishFolding();
   for (Completion& completion : others) completion.ReduceSlices();
   fetcher.Exchange();
   for (DirectCompletion& completion : direct) completion.Finish();

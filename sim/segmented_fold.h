@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "eval/stream_fold.h"
 #include "sim/transport.h"
@@ -12,9 +14,6 @@
 namespace hv {
 
 inline constexpr size_t kSegmentBytes = size_t{1} << 17;
-
-// Smaller shares travel whole, with all else that travels.
-constexpr bool IsWorthSegments(size_t share_bytes) { return share_bytes > kSegmentBytes; }
 
 // In group order; as long as the result.
 struct Summand {
@@ -28,10 +27,45 @@ struct SentSummand {
   std::span<const std::byte> bytes;
 };
 
-// All ranks concerned call it, for one reduction after the other in the same order. `sent` and `out`
-// may differ in length: they are shares of several ranks.
+// On all ranks concerned, which begin their reductions in the same order, and finish them in the
+// same order. `sent` and `out` may differ in length: they are shares of several ranks.
+class SegmentedFold {
+ public:
+  // What is referred to stays until Finish.
+  SegmentedFold(Transport* transport, const StreamFold* fold, size_t element_bytes,
+                std::vector<Summand> summands, std::span<std::byte> out,
+                std::vector<SentSummand> sent);
+
+  void Begin();  // the first segment is on its way
+  void Finish();
+
+ private:
+  // Of the two segments under way.
+  struct Turn {
+    std::unique_ptr<std::byte[]> room;  // not initialised
+    std::vector<const std::byte*> streams;
+    std::vector<OutgoingMessage> sends;
+    std::vector<IncomingMessage> receives;
+    std::unique_ptr<Transport::Flight> flight;
+  };
+  Turn& TurnOf(size_t segment) { return turns_[segment % 2]; }
+  void Start(size_t number);
+  void Fold(size_t number);
+
+  Transport* transport_;
+  const StreamFold* fold_;
+  size_t element_bytes_;
+  std::vector<Summand> summands_;
+  std::span<std::byte> out_;
+  std::vector<SentSummand> sent_;
+  std::vector<int64_t> tags_, sent_tags_;  // the n-th of a rank matches the n-th for it
+  size_t segments_ = 0;
+  Turn turns_[2];
+};
+
+// One of them alone.
 void FoldSegments(Transport* transport, const StreamFold& fold, size_t element_bytes,
-                  std::span<const Summand> summands, std::span<std::byte> out,
-                  std::span<const SentSummand> sent);
+                  std::vector<Summand> summands, std::span<std::byte> out,
+                  std::vector<SentSummand> sent);
 
 }  // namespace hv

@@ -14,7 +14,7 @@ lose() {
   local kind=${kinds[i % 5]} way=${ways[i / 5 % 4]} ranks=$((2 + i / 20 % 5))
   local fault=$kind@$((i % ranks)) at=$((100 + i * 7919 % 400))
   random_collectives "$i" 10 endless >"$scratch/$i.hlo"
-  said=$(HV_FAULT_AT=$at HV_TRANSPORT=$way timeout 100 "$here/fault.sh" "$fault" \
+  said=$(HV_FAULT_AT=$at HV_TRANSPORT=$way timeout 300 "$here/fault.sh" "$fault" \
     run_hlo -n "$ranks" --timeout=3 "$scratch/$i.hlo" 2>"$scratch/$i.said")
   [[ $said == "exit code 70, nothing left" ]] ||
     echo "run $i, $fault at time $at with $way on $ranks ranks: ${said:-did not end}" \
