@@ -200,8 +200,10 @@ std::vector<Meeting::Member> MembersOf(const Collective& collective, const Colle
     return {{DeviceId(key.group / devices), Role::kSender, {}},
             {DeviceId(key.group % devices), Role::kReceiver, {}}};
   }
+  const std::vector<DeviceId>& group = collective.grouping->groups[static_cast<size_t>(key.group)];
   std::vector<Meeting::Member> members;
-  for (DeviceId device : collective.grouping->groups[static_cast<size_t>(key.group)]) {
+  members.reserve(group.size());
+  for (const DeviceId device : group) {
     members.push_back({device, Role::kMember, {}});
   }
   return members;

@@ -52,6 +52,17 @@ bool StatesPairs(const Instruction& instruction) {
   return false;
 }
 
+// Most operands are leaves themselves.
+std::vector<Value> LeavesOf(std::vector<Value> values) {
+  const auto is_leaf = [](const Value& v) { return v.shape()->IsArray(); };
+  if (std::all_of(values.begin(), values.end(), is_leaf)) return values;
+  std::vector<Value> leaves;
+  for (const Value& value : values) {
+    for (Value& leaf : Leaves(value)) leaves.push_back(std::move(leaf));
+  }
+  return leaves;
+}
+
 }  // namespace
 
 Error PlacedAt(Error error, const Module& module, const Instruction& instruction) {
@@ -272,10 +283,7 @@ Result<std::shared_ptr<Pending>> Device::Post(Frame* frame, InstructionIndex ind
     return Unsupported("in-place-permute", "collective-permute with slice_sizes (in place)");
   }
   auto pending = std::make_shared<Pending>();
-  std::vector<Value> operands;
-  for (Value& operand : TakeOperands(frame, index)) {
-    for (Value& leaf : Leaves(operand)) operands.push_back(std::move(leaf));
-  }
+  std::vector<Value> operands = LeavesOf(TakeOperands(frame, index));
   if (!takes_part) {
     pending->complete = true;
     if (collective.opcode != Opcode::kSend) {

@@ -36,6 +36,9 @@ class DirectCompletion::Work {
         fetcher_(*fetcher),
         meeting_(meeting),
         collective_(*meeting.collective) {
+    devices_.reserve(meeting.members.size());
+    members_.reserve(meeting.members.size());
+    posts_.reserve(meeting.members.size());
     for (const Meeting::Member& member : meeting.members) {
       devices_.push_back(member.device);
       const bool is_local = fetcher->IsLocal(member.device);
