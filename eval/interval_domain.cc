@@ -187,10 +187,16 @@ class IntervalDomain : public Domain {
   }
   Result<Value> Map(const KernelCall& call, std::vector<Value> operands) override {
     if (IsExact(*call.shape, operands)) return native_->Map(call, std::move(operands));
+    const ComputationIndex index = call.instruction.Computation(Attr::kToApply);
+    const Computation& body = call.module.At(index);
+    bool converts = body.Root().shape->type != call.shape->type;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      converts |= operands[k].shape()->type != body.At(body.parameters[k]).shape->type;
+    }
+    if (converts) return Unknown(call);
     const Shape& shape = *operands[0].shape();
-    HV_ASSIGN(std::vector<Value> results,
-              CallElementwise(*this, call.module, call.instruction.Computation(Attr::kToApply),
-                              shape.dims, std::move(operands)));
+    HV_ASSIGN(std::vector<Value> results, CallElementwise(*this, call.module, index, shape.dims,
+                                                          std::move(operands)));
     return PackResults(call, std::move(results));
   }
   Result<Value> Move(const Shape* shape, const Pieces& pieces,

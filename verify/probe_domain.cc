@@ -214,7 +214,7 @@ class ProbeDomain : public ForwardingDomain {
   }
 
   void NoteReduce(const KernelCall& call, const std::vector<Value>& operands) {
-    if (operands.size() != 2) return Other(call);
+    if (operands.size() != 2) return NoteUnknown(call, operands);
     const ScalarFn fn =
         NoteReducer(call.module, call.instruction.Computation(Attr::kToApply), operands[0]);
     const Value& init = operands[1];
@@ -244,7 +244,7 @@ class ProbeDomain : public ForwardingDomain {
   void NoteWindow(const KernelCall& call, const std::vector<Value>& operands) {
     switch (call.instruction.opcode) {
       case Opcode::kReduceWindow:
-        return operands.size() == 2 ? NoteReduce(call, operands) : NoteUnknown(call, operands);
+        return NoteReduce(call, operands);
       case Opcode::kConvolution:
         if (IsInteger(call.shape->type)) Other(call);  // saturates
         return NoteContract(call, operands);
@@ -255,7 +255,7 @@ class ProbeDomain : public ForwardingDomain {
 
   void NoteContract(const KernelCall& call, const std::vector<Value>& operands) {
     const ElementType type = operands[0].shape()->type;
-    if (operands.size() != 2 || IsPred(type)) return Other(call);
+    if (operands.size() != 2 || IsPred(type)) return NoteUnknown(call, operands);
     NoteSum(call.shape->type);
     Type(type);
     facts_.converts |= type != call.shape->type || call.instruction.Has(Attr::kAlgorithm) ||
@@ -265,7 +265,7 @@ class ProbeDomain : public ForwardingDomain {
   }
 
   void NoteScatter(const KernelCall& call, const std::vector<Value>& operands) {
-    if (operands.size() != 3 || IsData(operands[1])) return Other(call);
+    if (operands.size() != 3 || IsData(operands[1])) return NoteUnknown(call, operands);
     const ComputationIndex reducer = call.instruction.Computation(Attr::kToApply);
     NoteMoved(operands[0], &facts_);
     NoteMoved(operands[2], &facts_);
