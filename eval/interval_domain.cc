@@ -19,7 +19,6 @@
 #include "eval/native_kernels.h"
 #include "eval/reduce.h"
 #include "eval/window.h"
-#include "hlo/float_formats.h"
 
 namespace hv {
 namespace {
@@ -80,6 +79,12 @@ bool IsExactFunction(ScalarFn fn) {
          fn == ScalarFn::kBitcastConvert;
 }
 
+// Is each result of `to` the number that the operand of `from` is?
+bool Widens(ElementType from, ElementType to) {
+  return from == to || (IsFloat(from) && IsFloat(to) && BitWidth(to) >= 32 &&
+                        BitWidth(to) > BitWidth(from));
+}
+
 // Does a computation compare, pick and move numbers without rounding any?
 bool RoundsNothing(const Module& module, ComputationIndex index) {
   const Computation& computation = module.At(index);
@@ -90,25 +95,26 @@ bool RoundsNothing(const Module& module, ComputationIndex index) {
         return RoundsNothing(module, instruction.Computation(Attr::kToApply));
       case Opcode::kFusion:
         return RoundsNothing(module, instruction.Computation(Attr::kCalls));
-      case Opcode::kParameter:
-      case Opcode::kConstant:
-        return true;
       default:
         break;
     }
-    bool rounded = IsRounded(*instruction.shape);
-    int precision = 0;  // of the operands
-    for (const InstructionIndex o : instruction.operands) {
-      const Shape& operand = *computation.At(o).shape;
-      rounded = rounded || IsRounded(operand);
-      if (IsFloat(operand.type)) precision = std::max(precision, PrecisionBits(operand.type));
-    }
     const OpDef& definition = Definition(instruction);
-    if (!rounded || definition.exactness == Exactness::kExact) return true;
-    const bool widens = precision > 0 && IsFloat(instruction.shape->type) &&
-                        BitWidth(instruction.shape->type) >= 32 &&
-                        PrecisionBits(instruction.shape->type) >= precision;
-    return definition.scalar == ScalarFn::kConvert && widens;
+    if (definition.kernel != KernelKind::kScalar) return definition.exactness == Exactness::kExact;
+    const ElementType type = instruction.shape->type;
+    bool real = IsFloat(type), complex = IsComplex(type);
+    for (const InstructionIndex o : instruction.operands) {
+      const ElementType operand = computation.At(o).shape->type;
+      real |= IsFloat(operand);
+      complex |= IsComplex(operand);
+    }
+    const ScalarFn fn = definition.scalar;
+    if (!real && !complex) return true;
+    if (fn == ScalarFn::kSelect || fn == ScalarFn::kCompare || IsExactFunction(fn)) return true;
+    if (complex || fn == ScalarFn::kReducePrecision) return false;
+    if (fn == ScalarFn::kConvert && IsFloat(type)) {
+      return Widens(computation.At(instruction.operands[0]).shape->type, type);
+    }
+    return definition.exactness == Exactness::kExact;
   };
   return std::all_of(computation.instructions.begin(), computation.instructions.end(), is_exact);
 }
@@ -261,13 +267,9 @@ class IntervalDomain : public Domain {
   }
 
  private:
-  static bool Holds(ElementType wide, ElementType type) {
-    return wide == type || (IsFloat(type) && IsFloat(wide) && BitWidth(wide) >= 32 &&
-                            BitWidth(wide) >= BitWidth(type));
-  }
   static bool CanFold(const Reducer& reducer, const Shape& shape) {
     const ScalarFn fn = reducer.fn;
-    return IsFloat(shape.type) && Holds(reducer.element, shape.type) &&
+    return IsFloat(shape.type) && Widens(shape.type, reducer.element) &&
            (fn == ScalarFn::kAdd || fn == ScalarFn::kMultiply || fn == ScalarFn::kMaximum ||
             fn == ScalarFn::kMinimum);
   }
@@ -275,7 +277,7 @@ class IntervalDomain : public Domain {
   static ScalarFn FoldOf(const KernelCall& call, std::span<const Value> operands) {
     const Reducer reducer =
         RecognizeReducer(call.module, call.instruction.Computation(Attr::kToApply));
-    const bool one = operands.size() == 2 && Holds(reducer.element, operands[0].shape()->type);
+    const bool one = operands.size() == 2 && Widens(operands[0].shape()->type, reducer.element);
     return one && CanFold(reducer, *call.shape) ? reducer.fn : ScalarFn::kNone;
   }
 

@@ -159,6 +159,16 @@ TEST(WindowVerdicts, SortsByRoundedKeysAreNotRefuted) {
   };
   const CaseReport r = VerdictOf(PairOf(sorted("0.1", "0.3"), sorted("0.3", "0.1")));
   EXPECT_EQ(r.verdict, Verdict::kUnknown) << r.reason;
+  // A key that is narrowed first is such a key.
+  const auto narrowed = [](const std::string& key) {
+    return "HloModule m\nless { a = f32[] parameter(0)\n b = f32[] parameter(1)\n" + key +
+           " ROOT r = pred[] compare(c, d), direction=LT }\nENTRY e { x = f32[200] parameter(0)\n"
+           " ROOT y = f32[200] sort(x), dimensions={0}, to_apply=less }\n";
+  };
+  const CaseReport s =
+      VerdictOf(PairOf(narrowed(" c = bf16[] convert(a)\n d = bf16[] convert(b)\n"),
+                       narrowed(" c = f32[] copy(a)\n d = f32[] copy(b)\n")));
+  EXPECT_EQ(s.verdict, Verdict::kUnknown) << s.reason;
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, WindowVerdictsOf, testing::Values("f32", "bf16", "f64", "s32", "u8"));
