@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "eval/code_domain.h"
+#include "eval/combiner.h"
 #include "eval/convolution.h"
 #include "eval/gather_scatter.h"
 #include "eval/native_kernels.h"
@@ -32,15 +33,22 @@ tl::unexpected<Error> TooMuchWork(std::string_view op) {
 
 bool IsExact(ElementType type) { return IsInteger(type) || IsPred(type); }
 
-// Pieces that read the source positions `positions` in order: maximal runs of constant stride.
-Pieces RunsOf(std::span<const int64_t> positions) {
+// Pieces that read the source positions `positions` in order: maximal runs of constant stride. From
+// `second` on they are those of operand 1.
+Pieces RunsOf(std::span<const int64_t> positions, int64_t second) {
   Pieces pieces;
   for (size_t i = 0; i < positions.size();) {
+    const bool is_second = positions[i] >= second;
+    const auto goes_on = [&](size_t at, int64_t step) {
+      return at < positions.size() && positions[at] - positions[at - 1] == step &&
+             (positions[at] >= second) == is_second;
+    };
     size_t end = i + 1;
     const int64_t step = end < positions.size() ? positions[end] - positions[i] : 0;
-    while (end < positions.size() && positions[end] - positions[end - 1] == step) ++end;
+    while (goes_on(end, step)) ++end;
     Piece piece;
-    piece.in_base = positions[i];
+    piece.operand = is_second ? 1 : 0;
+    piece.in_base = positions[i] - (is_second ? second : 0);
     piece.out_base = static_cast<int64_t>(i);
     if (end - i > 1) piece.digits.push_back({static_cast<int64_t>(end - i), step, 1});
     pieces.push_back(std::move(piece));
@@ -362,7 +370,36 @@ std::optional<Pieces> SymbolicDomain::GatherPieces(const KernelCall& call,
   const IndexPlan plan = PlanGather(call.instruction, operand, *operands[1].shape(), *call.shape);
   const Value moved = GatherWith(plan, positions, *indices,
                                  shapes.WithType(*call.shape, ElementType::kS64));
-  return RunsOf(moved.As<int64_t>());
+  return RunsOf(moved.As<int64_t>(), operand.element_count);
+}
+
+// Of a scatter that overwrites, likewise: the positions of the updates follow those of the operand.
+std::optional<Pieces> SymbolicDomain::ScatterPieces(const KernelCall& call,
+                                                    std::span<const Value> operands) {
+  const ComputationIndex body = call.instruction.Computation(Attr::kToApply);
+  if (operands.size() != 3 || !ReturnsParameter(call.module, body, 1)) return std::nullopt;
+  const Shape &operand = *operands[0].shape(), &updates = *operands[2].shape();
+  const std::optional<Value> indices = Concrete(operands[1]);
+  if (!indices || operand.element_count > kLargestNative || operand.type != updates.type ||
+      updates.element_count > kLargestNative) {
+    return std::nullopt;
+  }
+  ShapeTable& shapes = call.module.context->shapes;
+  int64_t next = 0;
+  const auto count = [&](const Shape& shape) {
+    Value positions = Value::NewNative(shapes.WithType(shape, ElementType::kS64));
+    for (int64_t& position : positions.MutableAs<int64_t>()) position = next++;
+    return positions;
+  };
+  Value result = count(operand);
+  const Value moved = count(updates);
+  const ElementType type = ElementType::kS64;
+  const auto copies = MakeNativeCombiner(call.module, body, {&type, 1});
+  const IndexPlan plan = PlanScatter(call.instruction, operand, *indices->shape(), updates);
+  if (!copies || !ScatterWith(plan, {&result, 1}, *indices, {&moved, 1}, **copies)) {
+    return std::nullopt;
+  }
+  return RunsOf(result.As<int64_t>(), operand.element_count);
 }
 
 Result<Value> SymbolicDomain::Gather(const KernelCall& call, std::vector<Value> operands) {
@@ -377,6 +414,9 @@ Result<Value> SymbolicDomain::Gather(const KernelCall& call, std::vector<Value> 
 // element e: which elements are hit depends on the indices alone.
 Result<Value> SymbolicDomain::Scatter(const KernelCall& call, std::vector<Value> operands) {
   if (AllNative(operands)) return native_->Scatter(call, std::move(operands));
+  if (const std::optional<Pieces> pieces = ScatterPieces(call, operands)) {
+    return Move(call.shape, *pieces, {std::move(operands[0]), std::move(operands[2])});
+  }
   const Reducer reducer =
       RecognizeReducer(call.module, call.instruction.Computation(Attr::kToApply));
   const Shape& shape = *operands[0].shape();

@@ -95,6 +95,7 @@ class SymbolicDomain : public Domain {
                                              std::span<const int64_t> dims,
                                              std::span<const int64_t> window);
   std::optional<Pieces> GatherPieces(const KernelCall& call, std::span<const Value> operands);
+  std::optional<Pieces> ScatterPieces(const KernelCall& call, std::span<const Value> operands);
 
   Algebra algebra_;
   TensorMaker maker_;

@@ -250,6 +250,31 @@ bool LawReduceParts(LawContext& c) {
   return true;
 }
 
+bool LawWindowSteps(LawContext& c) {
+  const std::string fn = c.Reducer();
+  const int64_t size = c.draw.In(1, 3), dilation = c.draw.In(1, 2), extent = c.draw.In(3, 7);
+  const int64_t low = c.draw.Below(3), high = c.draw.Below(3);
+  const int64_t last = (size - 1) * dilation, out = extent + low + high - last;
+  if (out < 1) return false;
+  const SketchValue x = c.Array({extent, 2});
+  if (!c.after) {
+    const SketchValue windows = c.w.Op("reduce-window", c.type, {out, 2}, {x, Identity(c, fn)});
+    const auto by = [](int64_t a, const std::string& b) { return std::to_string(a) + b; };
+    c.w.Last().Set("window", "{size=" + by(size, "x1 pad=") + by(low, "_") + by(high, "x0_0") +
+                                 " rhs_dilate=" + by(dilation, "x1}"));
+    c.w.Last().Set("to_apply", fn + "_" + c.type);
+    c.Result(windows);
+    return true;
+  }
+  const SketchValue padded = c.w.Pad(x, Identity(c, fn), 0, low, high);
+  SketchValue sum = c.w.Slice(padded, 0, 0, out);
+  for (int64_t k = 1; k < size; ++k) {
+    sum = Combine(c, fn, sum, c.w.Slice(padded, 0, k * dilation, k * dilation + out));
+  }
+  c.Result(sum);
+  return true;
+}
+
 bool LawDotSplit(LawContext& c) {
   const int64_t cut = c.draw.In(1, 4);
   const SketchValue x = c.Array({2, 5}), y = c.Array({5, 3});

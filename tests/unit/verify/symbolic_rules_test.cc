@@ -47,6 +47,7 @@ constexpr char kSum[] =
     "sum {\n  a = $[] parameter(0)\n  b = $[] parameter(1)\n  ROOT r = $[] add(a, b)\n}\n\n";
 constexpr char kGreatest[] =
     "greatest {\n  a = $[] parameter(0)\n  b = $[] parameter(1)\n  ROOT r = $[] maximum(a, b)\n}\n\n";
+constexpr char kSecond[] = "second {\n  a = $[] parameter(0)\n  ROOT b = $[] parameter(1)\n}\n\n";
 constexpr char kBranches[] =
     "same {\n  a = $[16] parameter(0)\n  ROOT r = $[16] copy(a)\n}\n\n"
     "back {\n  a = $[16] parameter(0)\n  ROOT r = $[16] reverse(a), dimensions={0}\n}\n\n";
@@ -234,6 +235,15 @@ std::vector<Law> Laws() {
        update + zero + "t = $[16] add(y, x)\ns = $[16] scatter(zero" + scatter +
            "r = $[16] add(t, s)",
        kSumTypes, kSum},
+      {"moves",
+       "j = s32[3,1] constant({{0},{3},{0}})\na = $[3,4] slice(w), slice={[0:3], [0:4]}\n"
+       "v = $[4,4] reshape(x)\nr = $[4,4] scatter(v, j, a), update_window_dims={1}, "
+       "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+       "to_apply=second",
+       "v = $[4,4] reshape(x)\na = $[1,4] slice(w), slice={[2:3], [0:4]}\n"
+       "b = $[2,4] slice(v), slice={[1:3], [0:4]}\nc = $[1,4] slice(w), slice={[1:2], [0:4]}\n"
+       "r = $[4,4] concatenate(a, b, c), dimensions={0}",
+       kEverywhere, kSecond},
       {"digits",
        "h = $[] constant(0)\nt = $[4,4] transpose(w), dimensions={1,0}\n"
        "r = $[] reduce(t, h), dimensions={0,1}, to_apply=sum",
