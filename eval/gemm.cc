@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kDepth = 1024;    // k per block: a panel of B stays in the second-level cache
 constexpr int64_t kHeight = 48;     // rows per block of A: stays in the second-level cache
 constexpr int64_t kBreadth = 1024;  // columns per block of B
+constexpr int64_t kFewTerms = 4;    // for so few, packing and tiles do not pay
 
 template <class T, int kUse>
 T* Scratch(int64_t count) {
@@ -90,6 +91,9 @@ struct Blocked {
           at.rows = std::min(kHeight, x.m - at.i0);
           PackRows<kRows>(at);
           Multiply<kVectorBytes, kRows>(at);
+          for (int64_t r = 0; r < at.rows && at.k0 + at.depth == x.k; ++r) {
+            KeepOneNaN(x.c.At(at.i0 + r, at.j0), at.columns);
+          }
         }
       }
     }
@@ -200,43 +204,47 @@ struct Blocked {
   }
 };
 
-// Few rows, with rows of B contiguous: each row of C is a sum of scaled rows of B, several of which
-// are added in one pass.
+// Few rows or few terms, with rows of B contiguous: each row of C is a sum of scaled rows of B, several
+// of which are added in one pass. It is summed up where it lies if its elements are side by side.
 template <class T, class In>
-struct FewRows {
+struct SumsOfRows {
   const Product<T, In>& x;
 
   template <int kVectorBytes, int kRows>
   HV_INLINE void Run() const {
     constexpr int64_t kBlock = 2048;
-    T sums[kBlock];
+    T buffer[kBlock];
+    const bool in_place = x.c.column == 1;
     for (int64_t i = 0; i < x.m; ++i) {
       for (int64_t j0 = 0; j0 < x.n; j0 += kBlock) {
         const int64_t count = std::min(kBlock, x.n - j0);
-        std::fill_n(sums, count, T{0});
-        int64_t p = 0;
-        for (; p + 4 <= x.k; p += 4) AddFour(i, p, x.b.At(p, j0), sums, count);
-        for (; p < x.k; ++p) {
-          const auto f = static_cast<T>(*x.a.At(i, p));
-          const In* __restrict b = x.b.At(p, j0);
-          for (int64_t j = 0; j < count; ++j) sums[j] += f * static_cast<T>(b[j]);
-        }
-        for (int64_t j = 0; j < count; ++j) *x.c.At(i, j0 + j) = sums[j];
+        T* const sums = in_place ? x.c.At(i, j0) : buffer;
+        int64_t p = x.k < 4 ? Add<1, true>(i, 0, j0, sums, count) : Add<4, true>(i, 0, j0, sums, count);
+        while (p + 4 <= x.k) p = Add<4, false>(i, p, j0, sums, count);
+        while (p < x.k) p = Add<1, false>(i, p, j0, sums, count);
+        KeepOneNaN(sums, count);
+        for (int64_t j = 0; !in_place && j < count; ++j) *x.c.At(i, j0 + j) = sums[j];
       }
     }
   }
 
-  HV_INLINE void AddFour(int64_t i, int64_t p, const In* b, T* __restrict sums,
-                         int64_t count) const {
-    T f[4];
-    for (int q = 0; q < 4; ++q) f[q] = static_cast<T>(*x.a.At(i, p + q));
-    const In *b0 = b, *b1 = b0 + x.b.row, *b2 = b1 + x.b.row, *b3 = b2 + x.b.row;
-    for (int64_t j = 0; j < count; ++j) {
-      T sum = sums[j] + f[0] * static_cast<T>(b0[j]);
-      sum += f[1] * static_cast<T>(b1[j]);
-      sum += f[2] * static_cast<T>(b2[j]);
-      sums[j] = sum + f[3] * static_cast<T>(b3[j]);
+  // Adds the terms p, .. p + kTerms - 1, the first of all to zero; returns the next.
+  template <int kTerms, bool kFirst>
+  HV_INLINE int64_t Add(int64_t i, int64_t p, int64_t j0, T* __restrict sums, int64_t count) const {
+    T f[kTerms];
+    const In* b[kTerms];
+#pragma GCC unroll 4
+    for (int q = 0; q < kTerms; ++q) {
+      f[q] = static_cast<T>(*x.a.At(i, p + q));
+      b[q] = x.b.At(p + q, j0);
     }
+    for (int64_t j = 0; j < count; ++j) {
+      T sum = kFirst ? T{0} : sums[j];
+#pragma GCC unroll 4
+      for (int q = 0; q < kTerms; ++q) sum += f[q] * static_cast<T>(b[q][j]);
+      sums[j] = sum;
+    }
+    return p + kTerms;
   }
 };
 
@@ -267,7 +275,7 @@ struct FewColumns {
         }
       }
       for (int64_t j = 0; j < x.n; ++j) {
-        for (int64_t r = 0; r < rows; ++r) *x.c.At(i + r, j) = sums[j][r];
+        for (int64_t r = 0; r < rows; ++r) *x.c.At(i + r, j) = OneNaN(sums[j][r]);
       }
     }
   }
@@ -307,6 +315,7 @@ void Small(const Product<T, In>& x) {
         *x.c.At(i, j) += factor * static_cast<T>(*x.b.At(p, j));
       }
     }
+    for (int64_t j = 0; j < x.n; ++j) *x.c.At(i, j) = OneNaN(*x.c.At(i, j));
   }
 }
 
@@ -324,10 +333,11 @@ template <class T, class In>
 void Multiply(const Product<T, In>& x) {
   if (x.k == 0 || x.m * x.n * x.k < 2048) return Small(x);
   const tile::Vectors vectors = tile::FastestVectors();
+  if (x.k <= kFewTerms && x.b.column == 1) return tile::RunOn(vectors, SumsOfRows<T, In>{x});
   if (x.m < 4 || x.n < 4) {
     const Product<T, In> t = Transposed(x);
-    if (x.m < 4 && x.b.column == 1) return tile::RunOn(vectors, FewRows<T, In>{x});
-    if (t.m < 4 && t.b.column == 1) return tile::RunOn(vectors, FewRows<T, In>{t});
+    if (x.m < 4 && x.b.column == 1) return tile::RunOn(vectors, SumsOfRows<T, In>{x});
+    if (t.m < 4 && t.b.column == 1) return tile::RunOn(vectors, SumsOfRows<T, In>{t});
     return tile::RunOn(vectors, FewColumns<T, In>{x.n < 4 ? x : t});
   }
   constexpr int64_t kWidest = 64;  // panels are padded to as many columns at most
@@ -348,29 +358,6 @@ Product<T, In> Part(Product<T, In> x, int64_t i0, int64_t j0, int64_t m, int64_t
   return x;
 }
 
-// Lines of C that are contiguous.
-template <class T>
-struct OneNaNOf {
-  Matrix<T> c;
-  int64_t lines, length;
-
-  template <int kVectorBytes, int kRows>
-  HV_INLINE void Run() const {
-    for (int64_t i = 0; i < lines; ++i) KeepOneNaN(c.At(i, 0), length);
-  }
-};
-
-template <class T, class In>
-void KeepOneNaN(const Product<T, In>& x) {
-  if constexpr (std::is_floating_point_v<T>) {
-    const tile::Vectors vectors = tile::FastestVectors();
-    const bool whole = x.c.column == 1 && x.c.row == x.n;
-    if (whole) return tile::RunOn(vectors, OneNaNOf<T>{x.c, 1, x.m * x.n});
-    if (x.c.column == 1) return tile::RunOn(vectors, OneNaNOf<T>{x.c, x.m, x.n});
-    tile::RunOn(vectors, OneNaNOf<T>{Transposed(x.c), x.n, x.m});
-  }
-}
-
 // Threads share the longer side of C, in parts of at least a million products.
 template <class T, class In>
 void InParallel(const Product<T, In>& x) {
@@ -382,10 +369,7 @@ void InParallel(const Product<T, In>& x) {
   const int64_t share = length / (2 * ThreadCount()) + 1;
   const int64_t grain = (std::max(least, share) + kHeight - 1) / kHeight * kHeight;
   ParallelFor(length, grain, [&](int64_t begin, int64_t end) {
-    const Product<T, In> part =
-        by_rows ? Part(x, begin, 0, end - begin, x.n) : Part(x, 0, begin, x.m, end - begin);
-    Multiply(part);
-    KeepOneNaN(part);
+    Multiply(by_rows ? Part(x, begin, 0, end - begin, x.n) : Part(x, 0, begin, x.m, end - begin));
   });
 }
 
