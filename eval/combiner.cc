@@ -37,6 +37,7 @@ HV_INLINE T Sum(T x, T y) {
 template <class T, int64_t kBytes>
 HV_INLINE void AddStretches(const StretchArgs& a) {
   constexpr int64_t kStep = 16;
+  typedef T Some __attribute__((vector_size(kStep * sizeof(T)), aligned(sizeof(T)), may_alias));
   T* into = reinterpret_cast<T*>(a.into);
   const T* from = reinterpret_cast<const T*>(a.from);
   const Stretches stretches = a.stretches, ahead = a.ahead;
@@ -48,9 +49,9 @@ HV_INLINE void AddStretches(const StretchArgs& a) {
     const T* terms = from + stretches.from[k];
     int64_t i = 0;
     for (; i + kStep <= length; i += kStep) {
-      T sum[kStep];  // all of them before the first is stored: vectors
-      for (int64_t l = 0; l < kStep; ++l) sum[l] = Sum(to[i + l], terms[i + l]);
-      for (int64_t l = 0; l < kStep; ++l) to[i + l] = sum[l];
+      Some* const x = reinterpret_cast<Some*>(to + i);
+      const Some y = *reinterpret_cast<const Some*>(terms + i);
+      *x += std::is_floating_point_v<T> ? (*x == *x ? y : *x) : y;  // as Sum does
     }
     for (; i < length; ++i) to[i] = Sum(to[i], terms[i]);
   }
