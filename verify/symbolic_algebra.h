@@ -145,6 +145,11 @@ class Algebra {
   Term Divide(ElementType type, std::vector<Term> arguments);
   std::optional<Term> ExactReciprocal(ElementType type, const Term& c);
   std::optional<Term> Narrowed(ElementType type, const Term& x);
+  std::optional<Term> SpeltOut(ScalarFn fn, ElementType type, std::vector<Term>& x);
+  std::optional<Term> ConstantPower(ElementType type, Term x, double n);
+  Term Reciprocal(ElementType type, const Term& x);
+  std::optional<Term> Masked(ElementType type, const std::vector<Term>& arguments);
+  std::optional<Term> Turned(const Term& predicate);
   Term Select(int64_t function, ElementType type, std::vector<Term> arguments);
   Term Compare(int64_t function, std::vector<Term> arguments);
   Term Convert(int64_t function, ElementType type, Term x);

@@ -67,7 +67,8 @@ std::optional<Term> DeciderIn(const Term& term, Searched* searched) {
   const Node& node = *term.node;
   if (!node.has_select || node.kind == NodeKind::kBound) return std::nullopt;
   if (!searched->insert(&node).second) return std::nullopt;
-  if (node.kind == NodeKind::kApply && node.fn == ScalarFn::kSelect) {
+  const bool counts = node.fn == ScalarFn::kConvert && IsPred(node.edges[0].node->type);
+  if (node.kind == NodeKind::kApply && (node.fn == ScalarFn::kSelect || counts)) {
     return DeciderOf(NodeTable::Child(term, 0));
   }
   for (size_t e = 0; e < node.edges.size(); ++e) {

@@ -192,6 +192,7 @@ Term NodeTable::Join(NodeKind kind, ScalarFn fn, ElementType type, int64_t aux,
   }
   std::vector<int64_t> views = rows.TakeRows();
   node.has_select |= fn == ScalarFn::kSelect;
+  node.has_select |= fn == ScalarFn::kConvert && IsPred(children[0].node->type);
   node.kind = kind;
   node.fn = fn;
   node.type = type;

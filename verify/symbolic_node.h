@@ -51,7 +51,7 @@ struct Node {
   // Moving the views of a fragile node may change its normal form.
   bool fragile = false;
   bool has_literal = false;  // itself or below
-  bool has_select = false;   // itself or below
+  bool has_select = false;   // itself or below: a selection, or a predicate as a number
   IntegerRange range;        // of its values, if they are integers
   uint64_t sources = 0;      // a bit or two for each leaf below: different masks, different leaves
   int64_t weight = 1;        // nodes of the tree that it is the root of, at most kHeaviest

@@ -278,6 +278,13 @@ Term Algebra::Scalar(int64_t function, ElementType type, std::vector<Term> argum
     case ScalarFn::kComplex:
       if (auto part = ComplexPart(this, fn, type, arguments)) return std::move(*part);
       break;
+    case ScalarFn::kRsqrt:
+    case ScalarFn::kLogistic:
+    case ScalarFn::kExpm1:
+    case ScalarFn::kLog1p:
+    case ScalarFn::kPower:
+      if (auto spelt = SpeltOut(fn, type, arguments)) return std::move(*spelt);
+      break;
     case ScalarFn::kSelect:
       return Select(function, type, std::move(arguments));
     case ScalarFn::kCompare:
@@ -355,7 +362,7 @@ std::optional<Term> Algebra::ExactReciprocal(ElementType type, const Term& c) {
   return reciprocal;
 }
 
-// Over the reals x / y is x times a reciprocal that is not looked into.
+// Over the reals x / y is x times a reciprocal.
 Term Algebra::Divide(ElementType type, std::vector<Term> arguments) {
   const int64_t divide = Function(ScalarFn::kDivide, {});
   const Term one = Integer(type, 1);
@@ -365,9 +372,21 @@ Term Algebra::Divide(ElementType type, std::vector<Term> arguments) {
                       {std::move(arguments[0]), std::move(*reciprocal)});
   }
   if (!IsReal() || IsExact(type)) return Apply(divide, type, arguments, false);
-  const Term parts[] = {one, std::move(arguments[1])};
-  Term reciprocal = Apply(divide, type, parts, false);
-  return RingProduct(type, {{std::move(arguments[0]), 1}, {std::move(reciprocal), 1}});
+  if (IsComplex(type)) {
+    const Term parts[] = {one, std::move(arguments[1])};
+    return RingProduct(type, {{std::move(arguments[0]), 1}, {Apply(divide, type, parts, false), 1}});
+  }
+  return RingProduct(type,
+                     {{std::move(arguments[0]), 1}, {Reciprocal(type, arguments[1]), 1}});
+}
+
+// Of a predicate and its opposite one stands for both: EQ and LT, what is below a `not`. The opposite
+// where `predicate` is the other one.
+std::optional<Term> Algebra::Turned(const Term& predicate) {
+  if (IsApplyOf(this, predicate, ScalarFn::kNot)) return NodeTable::Child(predicate, 0);
+  if (!IsApplyOf(this, predicate, ScalarFn::kCompare)) return std::nullopt;
+  const std::string_view by = AttributesOf(predicate.node->aux);
+  return by == "NE" || by == "LE" ? Opposite(this, predicate) : std::nullopt;
 }
 
 Term Algebra::Select(int64_t function, ElementType type, std::vector<Term> arguments) {
@@ -379,22 +398,13 @@ Term Algebra::Select(int64_t function, ElementType type, std::vector<Term> argum
   if (IsPred(type) && arguments[1] == Integer(type, 1) && arguments[2] == Integer(type, 0)) {
     return std::move(arguments[0]);
   }
-  const int64_t negation = Function(ScalarFn::kNot, {});
+  if (auto product = Masked(type, arguments)) return std::move(*product);
   if (IsPred(type) && arguments[1] == Integer(type, 0) && arguments[2] == Integer(type, 1)) {
-    return Scalar(negation, type, {std::move(arguments[0])});
+    return Scalar(ScalarFn::kNot, type, {std::move(arguments[0])});
   }
-  if (IsApply(arguments[0]) && arguments[0].node->aux == negation) {
-    arguments[0] = NodeTable::Child(arguments[0], 0);
+  if (auto opposite = Turned(arguments[0])) {
+    arguments[0] = std::move(*opposite);
     std::swap(arguments[1], arguments[2]);
-  }
-  // Of a comparison and its opposite, EQ and LT decide.
-  const bool compares = IsApplyOf(this, arguments[0], ScalarFn::kCompare);
-  const std::string_view by = compares ? AttributesOf(arguments[0].node->aux) : "";
-  if (by == "NE" || by == "LE") {
-    if (auto opposite = Opposite(this, arguments[0])) {
-      arguments[0] = std::move(*opposite);
-      std::swap(arguments[1], arguments[2]);
-    }
   }
   return Apply(function, type, arguments, false);
 }
@@ -435,6 +445,12 @@ std::optional<Term> Algebra::Narrowed(ElementType type, const Term& x) {
 Term Algebra::Convert(int64_t function, ElementType type, Term x) {
   const ElementType from = x.node->type;
   if (from == type) return x;
+  if (IsReal() && IsFloat(type) && IsPred(from)) {  // not p counts as 1 - p
+    if (auto opposite = Turned(x)) {
+      Term counted = Convert(function, type, std::move(*opposite));
+      return Scalar(ScalarFn::kSubtract, type, {Integer(type, 1), std::move(counted)});
+    }
+  }
   if (auto narrowed = Narrowed(type, x)) return std::move(*narrowed);
   if (auto low = LowBits(this, type, x)) return std::move(*low);
   if (IsApply(x) && FunctionOf(x.node->aux) == ScalarFn::kConvert) {
