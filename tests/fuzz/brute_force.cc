@@ -101,6 +101,7 @@ class Search {
     auto b = Run(after_, mesh_, Numbers(after_, number));
     if (!a || !b) return Found(Truth::kNotRun, "does not run");
     if (a->stall || b->stall) return Found(Truth::kStalls, "stalls");
+    if (options_.stall) return false;
     const std::string difference = Difference(*a, *b, options_.exact_up_to);
     return !difference.empty() && Found(Truth::kDifferent, difference + ", " + input);
   }

@@ -15,6 +15,7 @@ enum class Truth : uint8_t { kNoDifference, kDifferent, kStalls, kDrifts, kNotRu
 
 struct TruthOptions {
   bool one_hot = true;  // if whole numbers show no difference
+  bool stall = false;   // look for one, whatever differs
   bool drift = false;   // look for replicas that drift apart, if values agree
   double exact_up_to = 1 << 20;  // whole numbers beyond may have met roundings on the way
 };

@@ -70,6 +70,7 @@ std::string FaultOf(const PairTexts& pair, PairKind kind, const CaseReport& repo
   }
   TruthOptions options;
   options.one_hot = kind == PairKind::kSpoilt;
+  options.stall = report.verdict == Verdict::kDeadlock;
   options.drift = report.verdict == Verdict::kInconsistent;
   // Where the precision got narrower, whole numbers that bf16 holds must still agree.
   if (!report.precision.empty()) options.exact_up_to = 64;
