@@ -74,7 +74,7 @@ IndexPlan Plan(const Dimensions& d, const Shape& operand, const Shape& indices,
 
 // Where some windows lie, each a field of its own so that loops over them vectorise.
 struct Places {
-  static constexpr int64_t kMost = 64;
+  static constexpr int64_t kMost = 128;
   int64_t count = 0;
   bool all_inside = true;
   int64_t operand[kMost], side[kMost];  // offsets
