@@ -163,7 +163,7 @@ struct GroupTiles {
                                             kColumns);
     for (int64_t i = 0; i < count; ++i) {
       std::transform(sums + i * kColumns, sums + i * kColumns + columns, out + row[i].second + j,
-                     OneNaN<T>);
+                     [](T sum) { return OneNaN(sum); });
     }
   }
 };
