@@ -33,11 +33,11 @@ HV_INLINE T Sum(T x, T y) {
   return static_cast<T>(x + y);
 }
 
-// Stretches of kBytes, or of any length (0).
-template <class T, int64_t kBytes>
+// Stretches of kBytes, or of any length (0), by vectors that the machine has.
+template <class T, int64_t kBytes, int64_t kVectorBytes>
 HV_INLINE void AddStretches(const StretchArgs& a) {
-  constexpr int64_t kStep = 16;
-  typedef T Some __attribute__((vector_size(kStep * sizeof(T)), aligned(sizeof(T)), may_alias));
+  constexpr int64_t kStep = kVectorBytes / static_cast<int64_t>(sizeof(T));
+  typedef T Some __attribute__((vector_size(kVectorBytes), aligned(sizeof(T)), may_alias));
   T* into = reinterpret_cast<T*>(a.into);
   const T* from = reinterpret_cast<const T*>(a.from);
   const Stretches stretches = a.stretches, ahead = a.ahead;
@@ -62,10 +62,16 @@ struct StretchKernels {
   void (*of_a_line)(const StretchArgs&) = nullptr;
 };
 
+template <class T, int64_t kVectorBytes, Isa kWidest>
+StretchKernels StretchSumBy() {
+  return {isa::Choose<StretchArgs, AddStretches<T, 0, kVectorBytes>, kWidest>(),
+          isa::Choose<StretchArgs, AddStretches<T, kLineBytes, kVectorBytes>, kWidest>()};
+}
+
 template <class T>
 StretchKernels StretchSum() {
-  return {isa::Choose<StretchArgs, AddStretches<T, 0>, Isa::kAvx2>(),
-          isa::Choose<StretchArgs, AddStretches<T, kLineBytes>, Isa::kAvx512>()};
+  return UsableIsa() >= Isa::kAvx512 ? StretchSumBy<T, 64, Isa::kAvx512>()
+                                     : StretchSumBy<T, 32, Isa::kAvx2>();
 }
 
 // For sums of types that are stored as they are added; none for others.

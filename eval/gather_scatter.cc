@@ -149,8 +149,11 @@ class Indices {
 // in elements, times `scale`.
 class Windows {
  public:
-  Windows(const IndexPlan& plan, const Indices& indices, int64_t begin, int64_t end, int64_t scale)
-      : plan_(plan),
+  // As many at a time as the first-level cache holds two blocks of, at `window_bytes` each.
+  Windows(const IndexPlan& plan, const Indices& indices, int64_t begin, int64_t end, int64_t scale,
+          int64_t window_bytes)
+      : most_(std::clamp(kBlockBytes / window_bytes, Places::kMost / 4, Places::kMost)),
+        plan_(plan),
         indices_(indices),
         scale_(scale),
         last_(plan.batch.empty() ? Digit() : plan.batch.back()),
@@ -164,8 +167,8 @@ class Windows {
   void Next(Places* places) {
     places->count = 0;
     places->all_inside = true;
-    while (left_ > 0 && places->count < Places::kMost) {
-      const int64_t count = std::min({Places::kMost - places->count, last_.extent - at_, left_});
+    while (left_ > 0 && places->count < most_) {
+      const int64_t count = std::min({most_ - places->count, last_.extent - at_, left_});
       Append(places, count);
       left_ -= count;
       at_ += count;
@@ -212,6 +215,9 @@ class Windows {
     }
   }
 
+  static constexpr int64_t kBlockBytes = int64_t{1} << 14;
+
+  const int64_t most_;
   const IndexPlan& plan_;
   const Indices& indices_;
   int64_t scale_;
@@ -312,7 +318,7 @@ void Gather(const GatherArgs& args, int64_t begin, int64_t end) {
   std::byte* const result = args.result;
   const int64_t width = args.width, bytes = args.window.length * width;
   const std::span<const WindowStretches::Offset> offsets = args.window.offsets;
-  Windows windows(args.plan, args.indices, begin, end, width);
+  Windows windows(args.plan, args.indices, begin, end, width, bytes * std::ssize(offsets));
   Places places[2];
   windows.Next(&places[0]);
   for (int now = 0; places[now].count > 0; now ^= 1) {
@@ -416,7 +422,8 @@ Status ScatterWith(const IndexPlan& plan, std::span<Value> operands, const Value
   std::vector<int> widths;
   for (const Value& o : operands) widths.push_back(o.element_bytes());
   const Indices starts(indices);
-  Windows windows(plan, starts, 0, Odometer::Count(plan.batch), 1);
+  const int64_t window_bytes = Odometer::Count(plan.window.digits) * widths[0];
+  Windows windows(plan, starts, 0, Odometer::Count(plan.batch), 1, window_bytes);
   ScatterBlock blocks[2] = {ScatterBlock(window), ScatterBlock(window)};
   bool more = blocks[0].MoveOn(&windows);
   for (int now = 0; more; now ^= 1) {
