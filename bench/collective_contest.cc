@@ -531,8 +531,8 @@ class Contest {
   Sum sum_;
   // What MPI gets, and what is measured without sharing, lies where programs have their arrays.
   std::vector<float> heap_in_, heap_out_;
-  std::vector<Summand> summands_;
-  std::vector<SentSummand> sent_;
+  std::vector<FoldedStream> summands_;
+  std::vector<SentStream> sent_;
   std::unique_ptr<NodeRanks> pair_;
   std::vector<std::unique_ptr<Floats>> pair_operands_;
   std::unique_ptr<SharedPath> pair_path_;

@@ -63,8 +63,8 @@ SegmentedFold ArrivingFold::FoldOf(size_t operand) {
                        result.MutableBytes(), SentOf(operand));
 }
 
-std::vector<Summand> ArrivingFold::SummandsOf(const Part& share) {
-  std::vector<Summand> summands;
+std::vector<FoldedStream> ArrivingFold::SummandsOf(const Part& share) {
+  std::vector<FoldedStream> summands;
   for (size_t k = 0; k < meeting_->members.size(); ++k) {
     const bool arrives = Travels(k, static_cast<size_t>(share.operand), fetcher_->rank());
     summands.push_back({placement_->RankOf(meeting_->members[k].device),
@@ -73,8 +73,8 @@ std::vector<Summand> ArrivingFold::SummandsOf(const Part& share) {
   return summands;
 }
 
-std::vector<SentSummand> ArrivingFold::SentOf(size_t operand) {
-  std::vector<SentSummand> sent;
+std::vector<SentStream> ArrivingFold::SentOf(size_t operand) {
+  std::vector<SentStream> sent;
   for (const auto& [to, theirs] : shares_) {
     for (size_t k = 0; k < meeting_->members.size(); ++k) {
       if (!fetcher_->IsLocal(meeting_->members[k].device) || !Travels(k, operand, to)) continue;

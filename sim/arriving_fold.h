@@ -43,8 +43,8 @@ class ArrivingFold {
         fold_(std::move(fold)) {}
 
   SegmentedFold FoldOf(size_t operand);
-  std::vector<Summand> SummandsOf(const Part& share);
-  std::vector<SentSummand> SentOf(size_t operand);
+  std::vector<FoldedStream> SummandsOf(const Part& share);
+  std::vector<SentStream> SentOf(size_t operand);
   std::span<const std::byte> ViewOf(Part part, size_t member);
   bool Travels(size_t member, size_t operand, Rank to) const {
     return fetcher_->Travels(*meeting_, meeting_->members[member], static_cast<int64_t>(operand), to);

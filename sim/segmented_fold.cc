@@ -16,8 +16,8 @@ Bytes SegmentOf(Bytes bytes, size_t number) {
 }  // namespace
 
 SegmentedFold::SegmentedFold(Transport* transport, const StreamFold* fold, size_t element_bytes,
-                             std::vector<Summand> summands, std::span<std::byte> out,
-                             std::vector<SentSummand> sent)
+                             std::vector<FoldedStream> summands, std::span<std::byte> out,
+                             std::vector<SentStream> sent)
     : transport_(transport),
       fold_(fold),
       element_bytes_(element_bytes),
@@ -26,12 +26,12 @@ SegmentedFold::SegmentedFold(Transport* transport, const StreamFold* fold, size_
       sent_(std::move(sent)) {
   std::map<Rank, int64_t> taken, given;
   size_t arriving = 0, longest = out_.size();
-  for (const Summand& summand : summands_) {
+  for (const FoldedStream& summand : summands_) {
     const bool arrives = summand.bytes == nullptr;
     tags_.push_back(arrives ? taken[summand.from]++ : 0);
     arriving += arrives ? 1 : 0;
   }
-  for (const SentSummand& s : sent_) {
+  for (const SentStream& s : sent_) {
     sent_tags_.push_back(given[s.to]++);
     longest = std::max(longest, s.bytes.size());
   }
@@ -61,7 +61,7 @@ void SegmentedFold::Start(size_t number) {
   const size_t bytes = SegmentOf(out_, number).size();
   std::byte* room = turn.room.get();
   for (size_t k = 0; k < summands_.size(); ++k) {
-    const Summand& summand = summands_[k];
+    const FoldedStream& summand = summands_[k];
     if (summand.bytes != nullptr) {
       turn.streams.push_back(summand.bytes + std::min(number * kSegmentBytes, out_.size()));
       continue;
@@ -83,8 +83,8 @@ void SegmentedFold::Fold(size_t number) {
 }
 
 void FoldSegments(Transport* transport, const StreamFold& fold, size_t element_bytes,
-                  std::vector<Summand> summands, std::span<std::byte> out,
-                  std::vector<SentSummand> sent) {
+                  std::vector<FoldedStream> summands, std::span<std::byte> out,
+                  std::vector<SentStream> sent) {
   SegmentedFold segmented(transport, &fold, element_bytes, std::move(summands), out,
                           std::move(sent));
   segmented.Begin();

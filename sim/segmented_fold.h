@@ -16,13 +16,13 @@ namespace hv {
 inline constexpr size_t kSegmentBytes = size_t{1} << 17;
 
 // In group order; as long as the result.
-struct Summand {
+struct FoldedStream {
   Rank from;
   const std::byte* bytes = nullptr;  // null: `from` sends it
 };
 
 // What another rank folds. Summands of one rank go in the order in which it takes them.
-struct SentSummand {
+struct SentStream {
   Rank to;
   std::span<const std::byte> bytes;
 };
@@ -33,8 +33,8 @@ class SegmentedFold {
  public:
   // What is referred to stays until Finish.
   SegmentedFold(Transport* transport, const StreamFold* fold, size_t element_bytes,
-                std::vector<Summand> summands, std::span<std::byte> out,
-                std::vector<SentSummand> sent);
+                std::vector<FoldedStream> summands, std::span<std::byte> out,
+                std::vector<SentStream> sent);
 
   void Begin();  // the first segment is on its way
   void Finish();
@@ -55,9 +55,9 @@ class SegmentedFold {
   Transport* transport_;
   const StreamFold* fold_;
   size_t element_bytes_;
-  std::vector<Summand> summands_;
+  std::vector<FoldedStream> summands_;
   std::span<std::byte> out_;
-  std::vector<SentSummand> sent_;
+  std::vector<SentStream> sent_;
   std::vector<int64_t> tags_, sent_tags_;  // the n-th of a rank matches the n-th for it
   size_t segments_ = 0;
   Turn turns_[2];
@@ -65,7 +65,7 @@ class SegmentedFold {
 
 // One of them alone.
 void FoldSegments(Transport* transport, const StreamFold& fold, size_t element_bytes,
-                  std::vector<Summand> summands, std::span<std::byte> out,
-                  std::vector<SentSummand> sent);
+                  std::vector<FoldedStream> summands, std::span<std::byte> out,
+                  std::vector<SentStream> sent);
 
 }  // namespace hv

@@ -109,8 +109,8 @@ void Reduce(const std::vector<int64_t>& shares) {
                                  .subspan(static_cast<size_t>(begin),
                                           static_cast<size_t>(shares[static_cast<size_t>(rank)])));
       };
-      std::vector<Summand> summands;
-      std::vector<SentSummand> sent;
+      std::vector<FoldedStream> summands;
+      std::vector<SentStream> sent;
       for (int64_t m = 0; m < members; ++m) {
         const int64_t owner = m % ranks;  // the members of a rank lie apart
         summands.push_back({Rank(owner), owner == r ? share_of(m, r).data() : nullptr});
