@@ -53,4 +53,6 @@ export OMPI_MCA_orte_default_hostfile=$scratch/hosts
 export OMPI_MCA_plm_rsh_agent="$(realpath "$0") --on"
 export OMPI_MCA_oob_tcp_if_include=10.77.0.0/24 OMPI_MCA_btl_tcp_if_include=10.77.0.0/24
 printf -v words '%q ' "$@"
-"$0" --on 10.77.0.1 "cd $(printf %q "$PWD") && exec $words"
+# Open MPI says so where its agent has started before it could set the group of processes: no harm.
+"$0" --on 10.77.0.1 "cd $(printf %q "$PWD") && exec $words" \
+  2> >(grep --line-buffered -v 'plm:rsh: Warning: setpgid' >&2)
