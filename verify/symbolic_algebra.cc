@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "eval/scalar_op.h"
 #include "verify/symbolic_overlay.h"
-#include "verify/symbolic_ring.h"
 
 namespace hv {
 namespace {

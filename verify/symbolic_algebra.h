@@ -16,6 +16,7 @@
 #include "hlo/op.h"
 #include "verify/symbolic_map.h"
 #include "verify/symbolic_node.h"
+#include "verify/symbolic_ring.h"
 
 namespace hv {
 
@@ -99,6 +100,7 @@ class Algebra {
   static constexpr int kSplits = 8;
 
   NodeTable& nodes() { return nodes_; }
+  double NearestTo(int64_t coefficient) const { return exact_numbers_.Nearest(coefficient); }
   // Is the term the same constant everywhere?
   static bool IsConstant(const Term& term) { return term.node->kind == NodeKind::kConstant; }
 
@@ -114,6 +116,7 @@ class Algebra {
   bool HasRing(ElementType type) const {
     return IsInteger(type) || (IsReal() && (IsFloat(type) || IsComplex(type)));
   }
+  Ring RingOf(ElementType type) { return {type, &exact_numbers_}; }
   // Coefficient of a constant, if the ring can hold it.
   std::optional<int64_t> CoefficientOf(const Term& term) const;
   Term FromCoefficient(ElementType type, int64_t coefficient);
@@ -184,6 +187,7 @@ class Algebra {
   int64_t most_work_ = INT64_MAX;
   int64_t work_ = 0;  // of binding digits and moving pieces
   NodeTable nodes_;
+  ExactNumbers exact_numbers_;
   std::vector<FunctionRow> functions_;
   std::map<std::pair<ScalarFn, std::string>, int64_t> function_index_;
   Memo rebuilt_;  // terms share subterms: each is rebuilt once per view

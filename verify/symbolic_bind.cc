@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "verify/symbolic_algebra.h"
-#include "verify/symbolic_ring.h"
 
 namespace hv {
 namespace {
@@ -75,7 +74,7 @@ bool Fuses(const BoundDigit& outer, const BoundDigit& inner) {
 
 Term Algebra::Repeat(ScalarFn fn, ElementType type, Term term, int64_t times) {
   if (times == 1 || IsIdempotent(fn)) return term;
-  if (fn == ScalarFn::kAdd && HasRing(type)) times = Ring(type).FromInteger(times);
+  if (fn == ScalarFn::kAdd && HasRing(type)) times = RingOf(type).FromInteger(times);
   return Combine(fn, type, {{std::move(term), times}});
 }
 
@@ -113,7 +112,6 @@ Term Algebra::BindSum(ElementType type, Term body, Extents extents, size_t bound
   if (IsExhausted()) {
     return BindNode(ScalarFn::kAdd, type, std::move(body), std::move(extents), bound, 0);
   }
-  const Ring ring(type);
   Summands parts;
   if (Is(body, NodeKind::kMulti, ScalarFn::kAdd)) {
     for (size_t e = 0; e < body.node->edges.size(); ++e) {

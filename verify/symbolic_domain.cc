@@ -1,15 +1,18 @@
 #include "verify/symbolic_domain.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
+#include "eval/code_algebra.h"
 #include "eval/code_domain.h"
 #include "eval/combiner.h"
 #include "eval/convolution.h"
 #include "eval/gather_scatter.h"
 #include "eval/native_kernels.h"
 #include "eval/window.h"
+#include "verify/exact_number.h"
 #include "verify/symbolic_key.h"
 #include "verify/symbolic_leaves.h"
 #include "verify/symbolic_program.h"
@@ -55,6 +58,25 @@ Pieces RunsOf(std::span<const int64_t> positions, int64_t second) {
     i = end;
   }
   return pieces;
+}
+
+// Is the result of arithmetic on two numbers not the number that it is over the reals?
+bool Rounded(const KernelCall& call, const std::vector<Value>& operands, const Value& result) {
+  if (operands.size() != 2 || !call.shape->IsScalar() || !IsFloat(call.shape->type)) return false;
+  const auto exact = [](const Value& value) -> std::optional<ExactNumber> {
+    if (!IsFloat(value.shape()->type)) return std::nullopt;
+    const double number = NumberAt(value.shape()->type, value.bytes().data(), 0).real;
+    return std::isfinite(number) ? std::optional(ExactNumber::Of(number)) : std::nullopt;
+  };
+  const auto a = exact(operands[0]), b = exact(operands[1]), c = exact(result);
+  if (!a || !b || !c) return false;
+  switch (Definition(call.instruction).scalar) {
+    case ScalarFn::kAdd: return ExactNumber::Sum(*a, *b) != c;
+    case ScalarFn::kSubtract: return ExactNumber::Sum(*b, *c) != a;
+    case ScalarFn::kMultiply: return ExactNumber::Product(*a, *b) != c;
+    case ScalarFn::kDivide: return ExactNumber::Product(*b, *c) != a;
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -143,7 +165,11 @@ SymbolicTensor SymbolicDomain::ConvertedTo(const SymbolicTensor& tensor, Element
 }
 
 Result<Value> SymbolicDomain::Scalar(const KernelCall& call, std::vector<Value> operands) {
-  if (AllNative(operands)) return native_->Scalar(call, std::move(operands));
+  if (AllNative(operands)) {
+    HV_ASSIGN(Value result, native_->Scalar(call, operands));
+    const bool exactly = algebra_.strictness() == Strictness::kReal;
+    if (!exactly || !Rounded(call, operands, result)) return result;
+  }
   if (algebra_.IsExhausted()) return TooMuchWork(ToString(call.instruction.opcode));
   Tensors tensors = TensorsOf(operands);
   std::vector<ElementType> types;

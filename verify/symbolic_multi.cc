@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "eval/scalar_op.h"
 #include "verify/symbolic_algebra.h"
-#include "verify/symbolic_ring.h"
 
 namespace hv {
 namespace {
@@ -20,6 +19,13 @@ constexpr int64_t kLargestPower = 64;
 
 bool IsMulti(const Term& term, ScalarFn fn) {
   return term.node->kind == NodeKind::kMulti && term.node->fn == fn;
+}
+
+// A number that no double is: so often the constant 1.
+bool IsExactConstant(const Term& term) {
+  return IsMulti(term, ScalarFn::kAdd) && !IsInteger(term.node->type) &&
+         term.node->edges.size() == 1 && term.node->edges[0].node->kind == NodeKind::kConstant &&
+         ExactNumbers::Holds(term.node->edges[0].count);
 }
 
 // Float types in which zero is a value.
@@ -67,6 +73,7 @@ bool IsZeroBytes(std::span<const std::byte> bytes) {
 
 std::optional<int64_t> Algebra::CoefficientOf(const Term& term) const {
   const ElementType type = term.node->type;
+  if (IsExactConstant(term)) return term.node->edges[0].count;
   if (!IsConstant(term) || IsComplex(type)) return std::nullopt;
   if (IsFloat(type)) {
     double value = 0;
@@ -82,6 +89,10 @@ std::optional<int64_t> Algebra::CoefficientOf(const Term& term) const {
 
 Term Algebra::FromCoefficient(ElementType type, int64_t coefficient) {
   if (IsInteger(type)) return Integer(type, coefficient);
+  if (ExactNumbers::Holds(coefficient)) {
+    const Term one = FromDouble(type, 1);
+    return nodes_.Join(NodeKind::kMulti, ScalarFn::kAdd, type, 0, {&one, 1}, {&coefficient, 1});
+  }
   return FromDouble(type, std::bit_cast<double>(coefficient));
 }
 
@@ -141,7 +152,7 @@ Term Algebra::Fold(ScalarFn fn, ElementType type, std::vector<Term> terms,
   }
   if (!OrderFree(type)) return Apply(Function(fn, instance), type, terms, false);
   Summands parts;
-  const int64_t once = fn == ScalarFn::kAdd && HasRing(type) ? Ring(type).One() : 1;
+  const int64_t once = fn == ScalarFn::kAdd && HasRing(type) ? RingOf(type).One() : 1;
   for (Term& term : terms) parts.push_back({std::move(term), once});
   return Combine(fn, type, std::move(parts));
 }
@@ -173,7 +184,7 @@ Term Algebra::Combine(ScalarFn fn, ElementType type, Summands parts) {
 
 // Sum of coefficient * term. Constants are coefficients of the constant 1.
 Term Algebra::RingSum(ElementType type, Summands parts) {
-  const Ring ring(type);
+  const Ring ring = RingOf(type);
   const Term one = FromCoefficient(type, ring.One());
   Summands flat;
   for (Summand& part : parts) {
@@ -217,7 +228,7 @@ Term Algebra::RingSum(ElementType type, Summands parts) {
 
 // coefficient * product of term^count, sums among the factors written out where that stays small.
 Term Algebra::RingProduct(ElementType type, Summands parts) {
-  const Ring ring(type);
+  const Ring ring = RingOf(type);
   int64_t coefficient = ring.One();
   Summands factors;
   parts = Flatten(ScalarFn::kMultiply, std::move(parts));
@@ -255,7 +266,7 @@ Term Algebra::RingProduct(ElementType type, Summands parts) {
 }
 
 Term Algebra::Distribute(ElementType type, const Summands& factors, int64_t coefficient) {
-  const Ring ring(type);
+  const Ring ring = RingOf(type);
   size_t sums = 0, products = 1;
   for (const Summand& factor : factors) {
     if (factor.count != 1 || !IsMulti(factor.term, ScalarFn::kAdd)) continue;

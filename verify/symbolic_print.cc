@@ -114,7 +114,7 @@ class Printer {
     const bool real =
         node.fn == ScalarFn::kAdd && domain_->algebra().IsReal() && !IsInteger(node.type);
     if (real) {
-      const double c = std::bit_cast<double>(count);
+      const double c = domain_->algebra().NearestTo(count);
       if (c == 1) return;
       AppendElement(ElementType::kF64, reinterpret_cast<const std::byte*>(&c), &out_);
     } else {

@@ -74,7 +74,8 @@ Term Algebra::Reciprocal(ElementType type, const Term& x) {
     return RingProduct(type, std::move(factors));
   }
   const bool scaled =
-      node.kind == NodeKind::kMulti && node.fn == ScalarFn::kAdd && node.edges.size() == 1;
+      node.kind == NodeKind::kMulti && node.fn == ScalarFn::kAdd && node.edges.size() == 1 &&
+      node.edges[0].node != one.node;
   if (scaled) {
     return RingProduct(type, {{Reciprocal(type, FromCoefficient(type, node.edges[0].count)), 1},
                               {Reciprocal(type, NodeTable::Child(x, 0)), 1}});

@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "eval/scalar_op.h"
 #include "verify/symbolic_algebra.h"
-#include "verify/symbolic_ring.h"
 
 namespace hv {
 namespace {
@@ -306,7 +305,7 @@ Term Algebra::Arithmetic(int64_t function, ElementType type, std::vector<Term> a
     return Combine(fn, type, {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
   }
   if (HasRing(type)) {
-    const Ring ring(type);
+    const Ring ring = RingOf(type);
     if (fn == ScalarFn::kMultiply) {
       return RingProduct(type, {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
     }
@@ -337,7 +336,7 @@ Term Algebra::Arithmetic(int64_t function, ElementType type, std::vector<Term> a
 }
 
 Term Algebra::Negate(ElementType type, Term x) {
-  if (HasRing(type)) return RingSum(type, {{std::move(x), Ring(type).FromInteger(-1)}});
+  if (HasRing(type)) return RingSum(type, {{std::move(x), RingOf(type).FromInteger(-1)}});
   const int64_t negate = Function(ScalarFn::kNegate, {});
   if (auto constant = EvaluateConstant(negate, type, {&x, 1})) return std::move(*constant);
   if (IsApply(x) && x.node->aux == negate) return NodeTable::Child(x, 0);
