@@ -41,7 +41,8 @@ TEST_P(OpTest, RowIsConsistent) {
             def().exactness == Exactness::kLibrary && RoundingOf(def()).starts_with("<="));
   EXPECT_EQ(DomainsOf(def()) == "none", def().kernel == KernelKind::kRefused);
   EXPECT_TRUE(def().max_operands < 0 || def().max_operands == def().min_operands);
-  EXPECT_EQ(def().kernel == KernelKind::kScalar, def().scalar != ScalarFn::kNone);
+  const bool reads = def().kernel == KernelKind::kScalar || def().opcode == Opcode::kBitcast;
+  EXPECT_EQ(reads, def().scalar != ScalarFn::kNone);
   EXPECT_EQ(def().kernel == KernelKind::kView, def().view != nullptr);
   const bool unrepeatable =
       def().kernel == KernelKind::kRefused || def().kernel == KernelKind::kHidden;
