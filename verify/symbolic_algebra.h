@@ -3,6 +3,7 @@
 // rule holds under a side condition on type and strictness; docs/proof.md lists them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -143,6 +144,10 @@ class Algebra {
   Term Apply(int64_t function, ElementType type, std::span<const Term> arguments, bool commutes);
   std::optional<Term> EvaluateConstant(int64_t function, ElementType type,
                                        std::span<const Term> arguments);
+  static bool AnyUnbounded(std::span<const Term> terms) {
+    return std::any_of(terms.begin(), terms.end(),
+                       [](const Term& t) { return t.node->unbounded != 0; });
+  }
   Term Arithmetic(int64_t function, ElementType type, std::vector<Term> arguments);
   Term Negate(ElementType type, Term x);
   Term Divide(ElementType type, std::vector<Term> arguments);

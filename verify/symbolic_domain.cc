@@ -165,10 +165,12 @@ SymbolicTensor SymbolicDomain::ConvertedTo(const SymbolicTensor& tensor, Element
 }
 
 Result<Value> SymbolicDomain::Scalar(const KernelCall& call, std::vector<Value> operands) {
+  const ScalarFn fn = Definition(call.instruction).scalar;
   if (AllNative(operands)) {
     HV_ASSIGN(Value result, native_->Scalar(call, operands));
-    const bool exactly = algebra_.strictness() == Strictness::kReal;
-    if (!exactly || !Rounded(call, operands, result)) return result;
+    if (!algebra_.IsReal() || !Rounded(call, operands, result)) return result;
+    const bool product = fn == ScalarFn::kMultiply || fn == ScalarFn::kDivide;
+    if (product && algebra_.strictness() == Strictness::kRoundedConstant) return result;
   }
   if (algebra_.IsExhausted()) return TooMuchWork(ToString(call.instruction.opcode));
   Tensors tensors = TensorsOf(operands);

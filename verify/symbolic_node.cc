@@ -1,8 +1,10 @@
 #include "verify/symbolic_node.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
+#include "eval/code_algebra.h"
 
 namespace hv {
 namespace {
@@ -10,6 +12,43 @@ namespace {
 uint64_t Mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9E3779B97F4A7C15 + (hash << 6) + (hash >> 2);
   return hash * 0xD6E8FEB86659FD93;
+}
+
+uint8_t UnboundedIn(ElementType type, std::span<const std::byte> elements) {
+  if (!IsFloat(type) && !IsComplex(type)) return 0;
+  uint8_t found = 0;
+  const size_t count = elements.size() / static_cast<size_t>(HostBytes(type));
+  for (size_t i = 0; i < count; ++i) {
+    const NativeNumber x = NumberAt(type, elements.data(), i);
+    if (std::isfinite(x.real) && std::isfinite(x.imaginary)) continue;
+    const bool minus = !IsComplex(type) && x.real < 0;
+    found |= minus ? kMinusInfinity : kOtherwiseUnbounded;
+  }
+  return found;
+}
+
+// What becomes of it in a function.
+uint8_t UnboundedBy(ScalarFn fn, uint8_t arguments) {
+  switch (fn) {
+    case ScalarFn::kSelect:
+    case ScalarFn::kConvert:
+    case ScalarFn::kMaximum:
+    case ScalarFn::kMinimum:
+    case ScalarFn::kClamp:
+    case ScalarFn::kReducePrecision:
+      return arguments;
+    case ScalarFn::kExp:
+    case ScalarFn::kExpm1:
+    case ScalarFn::kLogistic:
+    case ScalarFn::kTanh:
+      return arguments & kOtherwiseUnbounded;
+    case ScalarFn::kCompare:
+    case ScalarFn::kIsFinite:
+    case ScalarFn::kSign:
+      return 0;
+    default:
+      return kMinusInfinity | kOtherwiseUnbounded;
+  }
 }
 
 template <class T>
@@ -148,6 +187,7 @@ const Node* NodeTable::Constant(ElementType type, std::span<const std::byte> ele
   node.kind = NodeKind::kConstant;
   node.type = type;
   node.bytes = element;
+  node.unbounded = UnboundedIn(type, element);
   return Intern(node);
 }
 
@@ -158,6 +198,7 @@ const Node* NodeTable::Literal(ElementType type, std::span<const std::byte> elem
   node.slots = 1;
   node.has_literal = true;
   node.bytes = elements;
+  node.unbounded = UnboundedIn(type, elements);
   return Intern(node);
 }
 
@@ -186,11 +227,13 @@ Term NodeTable::Join(NodeKind kind, ScalarFn fn, ElementType type, int64_t aux,
                      std::span<const int32_t>(slots).subspan(first)});
     node.fragile |= child.node->fragile;
     node.has_literal |= child.node->has_literal;
+    node.unbounded |= child.node->unbounded;
     node.has_select |= child.node->has_select;
     node.sources |= child.node->sources;
     node.weight = std::min(node.weight + child.node->weight, Node::kHeaviest);
   }
   std::vector<int64_t> views = rows.TakeRows();
+  if (node.unbounded != 0) node.unbounded = UnboundedBy(fn, node.unbounded);
   node.has_select |= fn == ScalarFn::kSelect;
   node.has_select |= fn == ScalarFn::kConvert && IsPred(children[0].node->type);
   node.kind = kind;
@@ -228,6 +271,7 @@ Term NodeTable::Bind(ScalarFn fn, ElementType type, const Term& body,
   node.fragile = body.node->fragile;
   node.has_literal = body.node->has_literal;
   node.has_select = body.node->has_select;
+  node.unbounded = body.node->unbounded;
   node.sources = body.node->sources;
   node.weight = std::min(1 + body.node->weight, Node::kHeaviest);
   return {Intern(node), std::move(views)};

@@ -35,6 +35,8 @@ enum class NodeKind : uint8_t {
 
 struct Node;
 
+enum Unbounded : uint8_t { kMinusInfinity = 1, kOtherwiseUnbounded = 2 };
+
 // A child: slot s of `node` is slot slots[s] of the parent.
 struct Edge {
   const Node* node = nullptr;
@@ -52,6 +54,9 @@ struct Node {
   bool fragile = false;
   bool has_literal = false;  // itself or below
   bool has_select = false;   // itself or below: a selection, or a predicate as a number
+  // May be an infinity or NaN that a constant states: bits of Unbounded. Sums and products of such
+  // values obey no ring: inf - inf and 0 * inf are not 0.
+  uint8_t unbounded = 0;
   IntegerRange range;        // of its values, if they are integers
   uint64_t sources = 0;      // a bit or two for each leaf below: different masks, different leaves
   int64_t weight = 1;        // nodes of the tree that it is the root of, at most kHeaviest

@@ -1,6 +1,7 @@
 #include "verify/symbolic_program.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -30,7 +31,7 @@ std::optional<Term> TimesReciprocal(Algebra* algebra, ElementType type,
   std::byte narrow[3][16];
   const auto to_type = ScalarOp::Convert(ElementType::kF64, type);
   const auto divide = ScalarOp::Make(ScalarFn::kDivide, type);
-  if (c == 0 || !to_type || !divide) return std::nullopt;
+  if (c == 0 || !std::isfinite(c) || !to_type || !divide) return std::nullopt;
   const std::byte* in = reinterpret_cast<const std::byte*>(&one);
   to_type->Run({&in, 1}, narrow[0], 1);
   in = reinterpret_cast<const std::byte*>(&c);

@@ -33,7 +33,7 @@ std::optional<Term> Algebra::ConstantPower(ElementType type, Term x, double n) {
 }
 
 std::optional<Term> Algebra::SpeltOut(ScalarFn fn, ElementType type, std::vector<Term>& x) {
-  if (!IsReal() || !IsFloat(type)) return std::nullopt;
+  if (!IsReal() || !IsFloat(type) || AnyUnbounded(x)) return std::nullopt;
   const Term one = Integer(type, 1);
   const auto sum = [&](Term a, Term b) {
     return Scalar(ScalarFn::kAdd, type, {std::move(a), std::move(b)});
@@ -88,6 +88,7 @@ Term Algebra::Reciprocal(ElementType type, const Term& x) {
 std::optional<Term> Algebra::Masked(ElementType type, const std::vector<Term>& arguments) {
   if (!IsReal() || !IsFloat(type)) return std::nullopt;
   const Term zero = Integer(type, 0);
+  if (AnyUnbounded(arguments)) return std::nullopt;
   if (arguments[1] != zero && arguments[2] != zero) return std::nullopt;
   const bool keeps = arguments[2] == zero;
   const Term& value = arguments[keeps ? 1 : 2];

@@ -304,6 +304,9 @@ Term Algebra::Arithmetic(int64_t function, ElementType type, std::vector<Term> a
   if (IsPred(type)) {
     return Combine(fn, type, {{std::move(arguments[0]), 1}, {std::move(arguments[1]), 1}});
   }
+  if (HasRing(type) && AnyUnbounded(arguments)) {
+    return Apply(function, type, arguments, Commutes(fn, type));
+  }
   if (HasRing(type)) {
     const Ring ring = RingOf(type);
     if (fn == ScalarFn::kMultiply) {
@@ -336,7 +339,9 @@ Term Algebra::Arithmetic(int64_t function, ElementType type, std::vector<Term> a
 }
 
 Term Algebra::Negate(ElementType type, Term x) {
-  if (HasRing(type)) return RingSum(type, {{std::move(x), RingOf(type).FromInteger(-1)}});
+  if (HasRing(type) && x.node->unbounded == 0) {
+    return RingSum(type, {{std::move(x), RingOf(type).FromInteger(-1)}});
+  }
   const int64_t negate = Function(ScalarFn::kNegate, {});
   if (auto constant = EvaluateConstant(negate, type, {&x, 1})) return std::move(*constant);
   if (IsApply(x) && x.node->aux == negate) return NodeTable::Child(x, 0);
@@ -370,7 +375,9 @@ Term Algebra::Divide(ElementType type, std::vector<Term> arguments) {
     return Arithmetic(Function(ScalarFn::kMultiply, {}), type,
                       {std::move(arguments[0]), std::move(*reciprocal)});
   }
-  if (!IsReal() || IsExact(type)) return Apply(divide, type, arguments, false);
+  if (!IsReal() || IsExact(type) || AnyUnbounded(arguments)) {
+    return Apply(divide, type, arguments, false);
+  }
   if (IsComplex(type)) {
     const Term parts[] = {one, std::move(arguments[1])};
     return RingProduct(type, {{std::move(arguments[0]), 1}, {Apply(divide, type, parts, false), 1}});

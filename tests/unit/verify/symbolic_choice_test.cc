@@ -401,5 +401,47 @@ TEST(DataBits, ThereAndBackMoveAndAll) {
   EXPECT_FALSE(IsProved(ProveText(module("s32", "u32"), module("s32", "s32"))));
 }
 
+// inf - inf and 0 * inf are no zeros, over the reals neither.
+TEST(DataInfinity, ObeysNoRing) {
+  const auto module = [](const std::string& value, const std::string& root) {
+    return Entry("  x = f32[4] parameter(0)\n  p = pred[4] parameter(1)\n  v = f32[] constant(" +
+                 value +
+                 ")\n  i = f32[4] broadcast(v), dimensions={}\n  h = f32[] constant(0)\n"
+                 "  z = f32[4] broadcast(h), dimensions={}\n" +
+                 root);
+  };
+  const std::string there = "a = f32[4] add(x, i)\nROOT r = f32[4] subtract(a, i)\n";
+  const std::string twice = "a = f32[4] multiply(x, i)\nROOT r = f32[4] multiply(a, z)\n";
+  const std::string picked = "s = f32[4] select(p, z, i)\nROOT r = f32[4] add(s, x)\n";
+  const std::string counted =
+      "n = pred[4] not(p)\nc = f32[4] convert(n)\nm = f32[4] multiply(c, i)\n"
+      "ROOT r = f32[4] add(m, x)\n";
+  const std::string x = "ROOT r = f32[4] copy(x)\n", zero = "ROOT r = f32[4] copy(z)\n";
+  EXPECT_TRUE(IsProved(ProveText(module("9", there), module("9", x))));
+  EXPECT_TRUE(IsProved(ProveText(module("9", twice), module("9", zero))));
+  EXPECT_TRUE(IsProved(ProveText(module("9", picked), module("9", counted))));
+  for (const std::string value : {"inf", "-inf", "nan"}) {
+    EXPECT_FALSE(IsProved(ProveText(module(value, there), module(value, x)))) << value;
+    EXPECT_FALSE(IsProved(ProveText(module(value, twice), module(value, zero)))) << value;
+    EXPECT_FALSE(IsProved(ProveText(module(value, picked), module(value, counted)))) << value;
+  }
+}
+
+// 2^24 + 1 - 2^24 is 1, whatever f32 makes of it.
+TEST(DataConstants, CancelOverTheReals) {
+  const std::string big = Entry(R"(
+  x = f32[2] parameter(0)
+  z = f32[] constant(16777216)
+  o = f32[] constant(1)
+  a = f32[] add(z, o)
+  b = f32[] subtract(a, z)
+  c = f32[2] broadcast(b), dimensions={}
+  ROOT r = f32[2] multiply(c, x)
+)");
+  EXPECT_TRUE(IsProved(ProveText(big, Entry("  ROOT x = f32[2] parameter(0)\n"))));
+  EXPECT_FALSE(IsProved(ProveText(big, Entry("  x = f32[2] parameter(0)\n  z = f32[] constant(0)\n"
+                                             "  ROOT r = f32[2] broadcast(z), dimensions={}\n"))));
+}
+
 }  // namespace
 }  // namespace hv
