@@ -52,6 +52,13 @@ double RoundedUp(ElementType type, double value, int slack) {
   return -RoundedDown(type, -value, slack);
 }
 
+// Is a * b the product, without rounding? Below this size the error itself may underflow.
+constexpr double kErrorIsSeen = 0x1p-960;
+bool IsExactProduct(double a, double b, double product) {
+  if (a == 0 || b == 0) return product == 0;
+  return std::fabs(product) >= kErrorIsSeen && std::fma(a, b, -product) == 0;
+}
+
 // Rounding error of x + y in f64 (Knuth's TwoSum); 0 means the sum is exact.
 double SumError(double x, double y) {
   const double sum = x + y, virtual_y = sum - x;
@@ -181,7 +188,7 @@ Interval Negate(Interval x) { return {-x.high, -x.low}; }
 Interval Multiply(Interval x, Interval y) {
   Ends ends;
   for (double a : {x.low, x.high}) {
-    for (double b : {y.low, y.high}) ends.Include(a * b, std::fma(a, b, -(a * b)) == 0);
+    for (double b : {y.low, y.high}) ends.Include(a * b, IsExactProduct(a, b, a * b));
   }
   return {ends.low, ends.high};
 }
@@ -190,7 +197,7 @@ Interval Divide(Interval x, Interval y) {
   if (y.low <= 0 && y.high >= 0) return Interval::Everything();
   Ends ends;
   for (double a : {x.low, x.high}) {
-    for (double b : {y.low, y.high}) ends.Include(a / b, std::fma(a / b, b, -a) == 0);
+    for (double b : {y.low, y.high}) ends.Include(a / b, IsExactProduct(a / b, b, a));
   }
   return {ends.low, ends.high};
 }

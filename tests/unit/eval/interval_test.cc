@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "hlo/float_formats.h"
@@ -32,6 +33,23 @@ TEST(Interval, InexactResultsWidenToNeighbours) {
   EXPECT_GT(third.high, 1.0 / 3);
   EXPECT_EQ(third.high - third.low, 0x1p-25);
   EXPECT_TRUE(Holds(third, 1.0f / 3.0f));
+}
+
+// What underflows is rounded, though the error of the operation is 0 in f64.
+TEST(Interval, ProductsAndQuotientsThatUnderflowAreNoPoints) {
+  const double tiny = 0x1p-1000, denormal = 0x1.8p-1060;
+  for (const auto& [fn, x, y] : {std::tuple(ScalarFn::kMultiply, tiny, tiny),
+                                 std::tuple(ScalarFn::kMultiply, denormal, 0x1.8p-5),
+                                 std::tuple(ScalarFn::kDivide, tiny, 0x1p1000),
+                                 std::tuple(ScalarFn::kDivide, denormal, 3.0)}) {
+    const Interval pair[2] = {Interval::Point(x), Interval::Point(y)};
+    const Interval result = Apply(fn, ElementType::kF64, pair);
+    EXPECT_LE(result.low, 0);
+    EXPECT_GT(result.high, 0);
+  }
+  const Interval zero[2] = {Interval::Point(0), Interval::Point(tiny)};
+  EXPECT_TRUE(Apply(ScalarFn::kMultiply, ElementType::kF64, zero).IsPoint());
+  EXPECT_TRUE(Apply(ScalarFn::kDivide, ElementType::kF64, zero).IsPoint());
 }
 
 // Every value that rounding to the type may give lies inside, through the whole range.
