@@ -31,16 +31,13 @@ int ExactNumber::Width() const {
   return 0;
 }
 
-bool ExactNumber::ShiftLeft(Limbs* limbs, int64_t bits) {
-  ExactNumber number;
-  number.magnitude_ = *limbs;
-  if (number.Width() == 0) return true;
-  if (bits + number.Width() > 256) return false;
+bool ExactNumber::ShiftLeft(int64_t bits) {
+  if (bits + Width() > 256) return false;
   const auto whole = static_cast<size_t>(bits / 64), part = static_cast<size_t>(bits % 64);
-  for (size_t i = limbs->size(); i-- > 0;) {
-    const uint64_t high = i >= whole ? number.magnitude_[i - whole] : 0;
-    const uint64_t low = i > whole ? number.magnitude_[i - whole - 1] : 0;
-    (*limbs)[i] = part == 0 ? high : (high << part) | (low >> (64 - part));
+  for (size_t i = magnitude_.size(); i-- > 0;) {  // from above: what is read is not yet written
+    const uint64_t high = i >= whole ? magnitude_[i - whole] : 0;
+    const uint64_t low = i > whole ? magnitude_[i - whole - 1] : 0;
+    magnitude_[i] = part == 0 ? high : (high << part) | (low >> (64 - part));
   }
   return true;
 }
@@ -102,7 +99,7 @@ std::optional<ExactNumber> ExactNumber::Sum(const ExactNumber& a, const ExactNum
   if (b.Width() == 0) return a;
   ExactNumber x = a, y = b;
   if (x.exponent_ < y.exponent_) std::swap(x, y);
-  if (!ShiftLeft(&x.magnitude_, x.exponent_ - y.exponent_)) return std::nullopt;
+  if (!x.ShiftLeft(x.exponent_ - y.exponent_)) return std::nullopt;
   x.exponent_ = y.exponent_;
   if (x.negative_ == y.negative_) {
     if (std::max(x.Width(), y.Width()) > 255) return std::nullopt;

@@ -23,15 +23,13 @@ class ExactNumber {
   friend auto operator<=>(const ExactNumber&, const ExactNumber&) = default;
 
  private:
-  using Limbs = std::array<uint64_t, 4>;  // the low one first
-
-  static bool ShiftLeft(Limbs* limbs, int64_t bits);  // false: does not fit
-  void Normalize();                                   // to an odd magnitude; zero has exponent 0
-  int Width() const;                                  // bits of the magnitude
+  bool ShiftLeft(int64_t bits);  // the magnitude; false: it does not fit
+  void Normalize();              // to an odd magnitude; zero has exponent 0
+  int Width() const;             // bits of the magnitude
 
   bool negative_ = false;
   int64_t exponent_ = 0;
-  Limbs magnitude_ = {};
+  std::array<uint64_t, 4> magnitude_ = {};  // the low part first
 };
 
 }  // namespace hv

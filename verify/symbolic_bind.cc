@@ -27,11 +27,6 @@ bool Is(const Term& term, NodeKind kind, ScalarFn fn) {
   return term.node->kind == kind && term.node->fn == fn;
 }
 
-bool IsIdempotent(ScalarFn fn) {
-  return fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum || fn == ScalarFn::kAnd ||
-         fn == ScalarFn::kOr;
-}
-
 // Keeps the digits with keep[d], at 0 where dropped.
 DigitMap KeepDigits(std::span<const int64_t> extents, const std::vector<bool>& keep) {
   DigitMap map;

@@ -68,6 +68,11 @@ struct Node {
   std::span<const std::byte> bytes;  // kConstant, kLiteral
 };
 
+inline bool IsIdempotent(ScalarFn fn) {  // f(x, x) = x
+  return fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum || fn == ScalarFn::kAnd ||
+         fn == ScalarFn::kOr;
+}
+
 // `views` has one row per slot: the offset at the origin of the domain, then one stride per digit.
 struct Term {
   const Node* node = nullptr;

@@ -35,11 +35,6 @@ struct Place {
 };
 using Match = std::pair<Row, Row>;  // in one box and the other
 
-bool IsIdempotent(ScalarFn fn) {
-  return fn == ScalarFn::kMaximum || fn == ScalarFn::kMinimum || fn == ScalarFn::kAnd ||
-         fn == ScalarFn::kOr;
-}
-
 bool IsFold(const Term& term) {
   return (term.node->kind == NodeKind::kMulti || term.node->kind == NodeKind::kBound) &&
          (term.node->fn == ScalarFn::kAdd || IsIdempotent(term.node->fn));
